@@ -33,6 +33,7 @@ extensions = [
     "public_names",
     "outside_links",
     "plain_text",
+    "playground",
     "sphinx.ext.autodoc",
     "sphinx.ext.mathjax",
     "sphinx.ext.napoleon",

@@ -80,17 +80,26 @@ def change(n, T, i, j):  # the sign of all F(k + 1) - F(k), k = i..j, or 0: "The
     C, c = (x / (x - T + d)**2 + (n - 1 - x) / (n - y + T - 1 + d)**2 for x, y, d in ((i, j, 0), (j, i, 1)))
     rises = min(2 * m, 3) >= C and T / (n - j) < m/2 + m**2/6 + m**3/24 - C * (Fraction(1, 6) + m/8 + m**2/20)
     return rises - (M < 4 and T / (n - i) > M/2 + M**2/6 + M**3/(24 - 6 * M) - min(c, 4 * m)/6)
-def are_rare(n, counts, q, level, T=None):  # for each k of these rising counts and a rising q(k), perhaps (k - T)/n
-    a, b, size = counts[0], counts[-1], len(counts) // 8 + 1  # F(k) = P[Bin(n, q(k)) >= k] may be greatest elsewhere:
-    low = T and ((T < a <= b < n and change(n, T, a, b) > 0) or (a > T + 1 and change(n, T, a - 1, b - 1) < 0))
+def are_rare(n, ks, q, level, T=None, i=0, last=-1):  # for these rising k, and a rising q(k), perhaps (k - T)/n
+    last, size = last % len(ks), (last % len(ks) - i) // 8 + 1
+    a, b = ks[i], ks[last]  # F(k) = P[Bin(n, q(k)) >= k] may be greater beside them:
+    low = T and ((a > T and last + 1 < len(ks) and change(n, T, a, ks[last + 1] - 1) > 0) or
+                 (i and ks[i - 1] > T and change(n, T, ks[i - 1], b - 1) < 0))
     return low or is_rare(n, a, q(b), level) or (
-        a < b and all(are_rare(n, counts[i : i + size], q, level, T) for i in range(0, len(counts), size)))
-def is_supported(n, delta, size, half, bound):  # Q(S) >= k/n - half for each of 2^size - 2 sets S; None: undecided
+        a < b and all(are_rare(n, ks, q, level, T, k, min(k + size - 1, last)) for k in range(i, last + 1, size)))
+def sums_of(counts):  # how often the sets of symbols but that of all were seen; nothing if these are over a million
+    sums = {0}
+    for k in counts:
+        sums |= {k + other for other in sums if len(sums) <= 10**6}
+    return () if len(sums) > 10**6 else sorted(sums - {sum(counts)} if min(counts) else sums)
+def is_supported(n, delta, size, half, bound, counts=None):  # Q(S) >= k/n - half for 2^size - 2 sets S; None: undecided
     half = Fraction(int(half * 2 * 10**15), 2 * 10**15)  # derived radii are multiples of 1e-15
     if half == 1 or exp_down(min(2 * n * half * half, Fraction(20_000))) * delta >= 2**size - 2:
         return True  # each fails with probability e^(-2 n half^2) at most
-    return bound == "clopper-pearson" and (None if n > 10**10 else are_rare(
-        n, range(n + 1), lambda k: Fraction(k, n) - half, delta / (2**size - 2), n * half))
+    def hold(ks, level=delta / (2**size - 2)):
+        return are_rare(n, ks, lambda k: Fraction(k, n) - half, level, n * half) if 0 < len(ks) <= 10**10 else None
+    any_counts = bound in ("observed-sums", "clopper-pearson") and hold(range(n + 1))
+    return hold(sums_of(counts)) if not any_counts and bound == "observed-sums" else any_counts
 # 3. The set: its h, whether a prior is in it, the counts, samples and delta behind it, if delta is proved, and words.
 def ball(table, size):
     """Where sum |Q - P| <= radius, Q(S) >= P(S) - radius/2 for each set S of symbols. With v falling, and S_k its first
@@ -99,9 +108,10 @@ def ball(table, size):
     P = prior(need("counts" not in table, "two estimates") or a["center"]) if "center" in table else shares(a["counts"])
     half = vector([text(a["radius"])], 2)[0] / 2
     (slack, *masses), common = integers([half, *P], 3000)
-    need(len(P) == size and min(P) + half > 0 and a["bound"] in (None, "weissman", "clopper-pearson"), "wrong numbers")
+    need(len(P) == size and min(P) + half > 0 and a["bound"] in (
+         None, "weissman", "clopper-pearson", a["counts"] and "observed-sums"), "wrong numbers")
     need((n := samples_of(a)) is not None or a["bound"] is None, "a bound belongs to delta")
-    proved = n is None or is_supported(n, rational(a["delta"]), size, half, a["bound"])
+    proved = n is None or is_supported(n, rational(a["delta"]), size, half, a["bound"], a["counts"])
     need(proved is not False, "delta is false: the samples do not support the radius", 1)
     def h(v):
         order, held = sorted(range(size), key=v.__getitem__, reverse=True), -slack

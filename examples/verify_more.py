@@ -5,7 +5,20 @@ A reader returns what `ball` returns; in place of whether a prior is in it, a se
 
 from fractions import Fraction
 
-from verify import are_rare, failure, fields, integers, is_rare, is_supported, items, known, labels, need, prior
+from verify import (
+    are_rare,
+    failure,
+    fields,
+    integers,
+    is_rare,
+    is_supported,
+    items,
+    known,
+    labels,
+    need,
+    prior,
+    sums_of,
+)
 from verify import rational, samples_of, shares, shown, text, vector
 from verify_union import union
 
@@ -53,11 +66,11 @@ def limits(table, names):
     n = samples_of(a)
     if n is None:
         return least, holds, CERTAIN, words
-    proved = are_supported(P, n, rational(a["delta"]), box, [*zip(alphas, gammas)], "radius" in a)
+    proved = are_supported(P, n, rational(a["delta"]), box, [*zip(alphas, gammas)], "radius" in a, a["counts"])
     need(proved is not False, "delta is false: the samples do not support the limits", 1)
     return least, holds, (a["counts"], a["samples"], a["delta"], proved, a["asserted_samples"]), words
 
-def are_supported(P, n, delta, box, lines, is_ball):
+def are_supported(P, n, delta, box, lines, is_ball, counts):
     """Do limits of symbols, and lines below those of all events, hold but with probability delta? None: undecided."""
     need(not box or len(P) <= 1000, "there are too many symbols")
     delta = delta / 2 if box and lines else delta
@@ -67,18 +80,14 @@ def are_supported(P, n, delta, box, lines, is_ball):
     if not all(later or is_rare(n, int(k), q, delta / len(claims)) for later, (k, q) in zip(undecided, claims)):
         return False
     if is_ball or not lines:
-        proved = not lines or is_supported(n, delta, len(P), lines[0][1], "clopper-pearson")
+        bound = "observed-sums" if counts else "clopper-pearson"
+        proved = not lines or is_supported(n, delta, len(P), lines[0][1], bound, counts)
         return None if proved and any(undecided) else proved
-    sums = {0}
-    if len(P) <= 16 and all(k == int(k) for k in seen):
-        for count in map(int, seen):
-            sums |= {k + count for k in sums}
-    else:
-        need(n <= 200_000, "there are too many samples")
-        sums = range(n + 1)
-
+    listed = len(P) <= 16 and all(k == int(k) for k in seen)
+    need(listed or n <= 200_000, "there are too many samples")
+    ks = sums_of([*map(int, seen)]) if listed else range(n + 1)
     level = delta / (2 ** len(P) - 2)
-    return are_rare(n, sorted(sums), lambda k: max(x * Fraction(k, n) - y for x, y in lines), level)
+    return are_rare(n, ks, lambda k: max(x * Fraction(k, n) - y for x, y in lines), level)
 
 def hull(table, names):
     """Mixtures of priors: h is the least of their means."""

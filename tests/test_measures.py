@@ -94,8 +94,13 @@ def test_code_does_not_grow_unseen():
     # 35,560 before promises of all kinds said alike what delta is, and mechanisms drew under another fingerprint.
     # 35,570 before `compare` knew the epsilon at which LDP has the same error.
     # 35,625 before `report` took a certificate.
-    assert code <= 35_635
-    assert sum(map(measures.import_lines, matrices.values())) <= 0.127 * code
+    # 35,635 before the rows of a set were made once for all guesses, and prices of caps shared the time limit.
+    # 35,690 before l1 balls took limits at the sums of observed counts.
+    # 0.127 before bounds of counts had a module.
+    assert sum(map(measures.import_lines, matrices.values())) <= 0.1275 * code
+    # 35,750 before `plan` took columns of whole records.
+    # 35,770 before levels of gains charged rounding errors to their own symbols.
+    assert code <= 35_800
     every = sum(map(measures.code_lines, MODULES.values()))
     assert sum(map(measures.import_lines, MODULES.values())) <= 0.135 * every
 

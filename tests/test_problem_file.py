@@ -207,7 +207,7 @@ def test_a_written_file_is_plain_toml(tmp_path):
         "title": "t",
         "epsilon": "log(9/8)",
         "utility": "hamming-accuracy",
-        "prior": {"delta": "1e-09", "bound": "clopper-pearson", "counts": COUNTS},
+        "prior": {"delta": "1e-09", "bound": "observed-sums", "counts": COUNTS},
     }
 
 

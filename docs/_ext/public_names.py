@@ -77,9 +77,9 @@ def described(module, name, excluded):
     return [f".. py:data:: {module}.{name}", "", f"   {text_of(value, name)}", ""]
 
 
-def text_of(value, name):
+def text_of(value, name=""):
     """Return the docstring of a value, that of a constant from the source that assigns it."""
-    if callable(value):
+    if callable(value) or inspect.ismodule(value):
         return inspect.getdoc(value) or ""
     for path in sorted(Path(mechdesign.__file__).parent.rglob("*.py")):
         for first, second in pairwise(ast.parse(path.read_text(encoding="utf-8")).body):
@@ -131,6 +131,13 @@ def write_pages(app, _config):
         written.add(path)
     for path in set(folder.glob("*.rst")) - written:
         path.unlink()
+    (folder / "modules.txt").write_text(list_of(modules), encoding="utf-8")
+
+
+def list_of(modules):
+    """Return the modules with a sentence each, for the index of the reference."""
+    sentences = {name: " ".join(text_of(module).split("\n\n")[0].split()) for name, module in modules.items()}
+    return "".join(f"- [{name}](python/{name}.rst): {sentence}\n" for name, sentence in sentences.items())
 
 
 def setup(app):

@@ -11,6 +11,8 @@ from mechdesign.cli import places
 from mechdesign.cli.json_output import Finite, Output, Text, Whole, print_output
 from mechdesign.cli.output import print_facts
 from mechdesign.cli.plan_reports import WANTED, ReportOptions, run_plan_reports
+from mechdesign.cli.records_command import RecordOptions, record_options
+from mechdesign.cli.records_plan import plan_designed
 from mechdesign.cli.shared_options import check_plot, plot_option, time_limit_option, write_plot
 from mechdesign.cli.source import Source, bound_option, source_options
 from mechdesign.cli.windows_sample import drift_option, reference_option
@@ -88,9 +90,17 @@ def _source(command: Callable[..., Any]) -> Callable[..., Any]:
 @drift_option
 @time_limit_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@record_options
 @_source
 def plan_command(
-    *, source: Source, categories: int | None, guaranteed: str | None, plot: str | None, as_json: bool, **rest: Any
+    *,
+    source: Source,
+    categories: int | None,
+    guaranteed: str | None,
+    plot: str | None,
+    records: RecordOptions,
+    as_json: bool,
+    **rest: Any,
 ) -> None:
     """Relate samples, epsilon, epsilon' and delta: give three of them, and the fourth is computed.
 
@@ -116,15 +126,20 @@ def plan_command(
       mechdesign plan problems/adult-race.toml --reports --standard-error 0.01
       mechdesign plan --mechanism education.json --reports --interval 0.02 --confidence 0.9
       mechdesign plan --counts counts.csv --epsilon 1 --delta 1e-9 --reports 10000
+      mechdesign plan --columns sex+salary,age --table pair.csv --table age.csv --epsilon 1 --known --reports 10000
 
-    Windows, which report about any string, are planned for from their file.
+    Windows, which report about any string, are planned for from their file; views of whole records from their file, or
+    from what `mechdesign design --columns` takes.
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
     options = ReportOptions(**rest)
     if options.reports is not None:
         _refuse({"--categories": categories, "--guaranteed-epsilon": guaranteed}, "--reports")
-        run_plan_reports(options, source, plot, as_json=as_json)
+        if records.columns is not None:
+            plan_designed(options, options.count(), records, source, as_json=as_json)
+        else:
+            run_plan_reports(options, source, plot, as_json=as_json)
         return
-    _check_no_reports(options, source)
+    _check_no_reports(options, source, records)
     if categories is None:
         raise click.UsageError("Missing option '--categories'.", click.get_current_context())
     samples, epsilon, delta = source.samples, source.epsilon, source.delta
@@ -149,10 +164,11 @@ def _refuse(options: dict[str, object], beside: str) -> None:
         raise click.UsageError(f"{', '.join(named)}: not accepted beside {beside}; leave it out")
 
 
-def _check_no_reports(options: ReportOptions, source: Source) -> None:
+def _check_no_reports(options: ReportOptions, source: Source, records: RecordOptions) -> None:
     """Refuse options that need ``--reports``."""
     own = {f"--{name}" for name in _OWN}
-    if named := [*options.given(), *(option for option in source.given() if option not in own)]:
+    columns = [] if records.columns is None else ["--columns"]
+    if named := [*columns, *options.given(), *(option for option in source.given() if option not in own)]:
         raise click.UsageError(f"{', '.join(named)}: only with --reports, which plans a collection of reports")
 
 

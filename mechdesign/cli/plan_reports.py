@@ -85,10 +85,33 @@ class ReportOptions:
         beside = [field.name for field in fields(self) if field.name != "reports"]
         return [f"--{name.replace('_', '-')}" for name in beside if getattr(self, name) is not None]
 
+    def count(self) -> int | None:
+        """Return the number of reports that is given; None where it is what is wanted. Check what stands beside it."""
+        widths = [name for name in ("--standard-error", "--interval") if name in self.given()]
+        if self.reports == WANTED:
+            if len(widths) != 1:
+                raise click.UsageError(
+                    f"{len(widths)} of --standard-error, --interval are given; --reports needs one of them, or a "
+                    "number of reports"
+                )
+            if self.confidence is not None and self.interval is None:
+                raise click.UsageError("--confidence belongs to --interval, or to --reports with a number")
+            return None
+        try:
+            count = int(self.reports or "")
+        except ValueError:
+            raise click.UsageError(
+                f"--reports is {shorten(self.reports)}; accepted: a whole number, or nothing, to compute it; name a "
+                "problem file before --reports"
+            ) from None
+        if widths:
+            raise click.UsageError(f"{widths[0]} and --reports {count} are given; give one, and the other is computed")
+        return count
+
 
 def run_plan_reports(options: ReportOptions, source: Source, plot: str | None, *, as_json: bool) -> None:
     """Compute, print and draw how many reports a precision takes, or what precision a number of reports gives."""
-    count = _count(options)
+    count = options.count()
     if own := own_command("plan", options.mechanism, reference=options.reference, drift=options.drift):
         own(options, count, as_json=as_json)
         return
@@ -113,30 +136,6 @@ def run_plan_reports(options: ReportOptions, source: Source, plot: str | None, *
     _print(found, title, err=standard)
     if plot is not None and not standard:
         say(f"written: {plot}")
-
-
-def _count(options: ReportOptions) -> int | None:
-    """Return the number of reports that is given; None where it is what is wanted. Check what stands beside it."""
-    widths = [name for name in ("--standard-error", "--interval") if name in options.given()]
-    if options.reports == WANTED:
-        if len(widths) != 1:
-            raise click.UsageError(
-                f"{len(widths)} of --standard-error, --interval are given; --reports needs one of them, or a number of "
-                "reports"
-            )
-        if options.confidence is not None and options.interval is None:
-            raise click.UsageError("--confidence belongs to --interval, or to --reports with a number")
-        return None
-    try:
-        count = int(options.reports or "")
-    except ValueError:
-        raise click.UsageError(
-            f"--reports is {shorten(options.reports)}; accepted: a whole number, or nothing, to compute it; name a "
-            "problem file before --reports"
-        ) from None
-    if widths:
-        raise click.UsageError(f"{widths[0]} and --reports {count} are given; give one, and the other is computed")
-    return count
 
 
 def _compared(options: ReportOptions, source: Source, progress: Callable[[str], None]) -> tuple[Any, str]:

@@ -19,7 +19,7 @@ from mechdesign.cli.record_reading import read_records
 from mechdesign.cli.source import Source
 from mechdesign.cli.streams import print_error
 from mechdesign.cli.windows_design import WindowOptions, options_of_windows
-from mechdesign.cli.windows_sample import csv_table, decorated, refuse_others
+from mechdesign.cli.windows_sample import csv_table, decorated, refuse_given, refuse_others
 from mechdesign.data.fields import Number
 from mechdesign.data.files import STANDARD, accepted_ending, write_atomically
 from mechdesign.data.reading import read_bounded
@@ -158,6 +158,8 @@ def record_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     def wrapped(**values: Any) -> Any:
         own = {name: values.pop(name) for name in RecordOptions.__dataclass_fields__}
+        if own["columns"] is None:
+            refuse_given({*own} - {"columns"}, "needs --columns, which names the views of whole records")
         return command(records=RecordOptions(**own), **values)
 
     return decorated(wrapped, command, *_RECORD_OPTIONS)
@@ -167,24 +169,18 @@ def design_views(
     options: RecordOptions, windows: WindowOptions, source: Source, output: str | None, *, as_json: bool, **search: Any
 ) -> int:
     """Design a mechanism for whole records from a sample, write and tell it."""
-    from mechdesign.records.record_design import design_records
-
     of_strings = {*WindowOptions.__dataclass_fields__} - {"windows", "prefixes"} if options.strings else set()
     refuse_others({*RecordOptions.__dataclass_fields__, *_OWN} | of_strings, "--columns")
     if windows.evidence is not None and len(options.strings) > 1:
         raise click.UsageError("--evidence is for one column of --strings; design views with Python for several")
     if windows.split is not None and windows.evidence is None:
         raise click.UsageError("--split needs --evidence FILE: estimates need the counts of the part that proves")
-    if (source.data is None) is not bool(options.table) or source.epsilon is None:
-        raise click.UsageError("--columns needs --data FILE or --table FILE, --epsilon, and --delta or --known")
     if output is not None:
         accepted_ending(output, (".json",))
-    files = list(options.table) if source.data is None else [source.data]
+    files = files_of(options, source)
     standard = places.check([output, windows.evidence], [*files, options.impossible, windows.heavy], as_json=as_json)
     with Progress() as progress:
-        views = _views_of_files(options, options_of_windows(windows), source, files, progress)
-        chosen = given(delta=source.delta, known=source.known or None)
-        found = design_records(views, source.epsilon, **chosen, **search, progress=progress)
+        found = designed_views(options, options_of_windows(windows), source, progress, **search)
     mechanism = found.mechanism
     if windows.evidence is not None:
         write_atomically(windows.evidence, _evidence(found))
@@ -197,6 +193,24 @@ def design_views(
     else:
         print_facts(_facts(found, mechanism, title, output), err=standard)
     return print_error(error)
+
+
+def files_of(options: RecordOptions, source: Source) -> list[str]:
+    """Return the files that views are made from."""
+    if (source.data is None) is not bool(options.table) or source.epsilon is None:
+        raise click.UsageError("--columns needs --data FILE or --table FILE, --epsilon, and --delta or --known")
+    return list(options.table) if source.data is None else [source.data]
+
+
+def designed_views(
+    options: RecordOptions, windows: Mapping[str, Any], source: Source, progress: Callable[[str], None], **search: Any
+) -> RecordDesign:
+    """Return the design of the views that the options name."""
+    from mechdesign.records.record_design import design_records
+
+    views = _views_of_files(options, windows, source, files_of(options, source), progress)
+    chosen = given(delta=source.delta, known=source.known or None)
+    return design_records(views, source.epsilon, **chosen, **search, progress=progress)
 
 
 def _views_of_files(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,8 @@ from mechdesign.cli.mechanism_kinds import load_mechanism
 from mechdesign.cli.output import print_facts, print_table, say
 from mechdesign.cli.plan_reports import ReportOptions
 from mechdesign.cli.progress import Progress
+from mechdesign.cli.records_command import RecordOptions, designed_views, files_of
+from mechdesign.cli.source import Source
 from mechdesign.cli.windows_sample import refuse_others
 from mechdesign.data.fields import Number
 from mechdesign.display.numbers import near
@@ -59,18 +61,48 @@ class RecordPlanOutput(Output):
     views: Sequence[PlannedView]
 
 
+_OWN = {"reports", "standard_error", "interval", "confidence", "as_json"}
+
+
 def plan_views(options: ReportOptions, count: int | None, *, as_json: bool) -> int:
+    """Plan for the views in a file."""
+    refuse_others({*_OWN, "mechanism"}, "views of whole records")
+    file = options.mechanism or ""
+    return _planned(options, count, file, [file], lambda progress: load_mechanism(file, progress), as_json=as_json)
+
+
+def plan_designed(
+    options: ReportOptions, count: int | None, records: RecordOptions, source: Source, *, as_json: bool
+) -> int:
+    """Plan for views that are designed from a sample, or from tables of counts, as `mechdesign design` takes them."""
+    taken = {"epsilon", "delta", "known", "data", "no_header", "show_values", "time_limit"}
+    refuse_others({*RecordOptions.__dataclass_fields__, *_OWN, *taken}, "--columns")
+    files = files_of(records, source)
+
+    def made(progress: Progress) -> Any:
+        return designed_views(records, {}, source, progress, time_limit=options.time_limit).mechanism
+
+    title = f"{', '.join(files)}, columns {records.columns}"
+    return _planned(options, count, title, [*files, records.impossible], made, as_json=as_json)
+
+
+def _planned(
+    options: ReportOptions,
+    count: int | None,
+    title: str,
+    inputs: Sequence[str | None],
+    made: Callable[[Progress], Any],
+    *,
+    as_json: bool,
+) -> int:
     """Print how many reports a precision of all tables takes, or what precision a number of reports gives."""
     from mechdesign.records.record_analysis import analyze_records
 
-    own = {"reports", "standard_error", "interval", "confidence", "mechanism", "as_json"}
-    refuse_others(own, "views of whole records")
-    file = options.mechanism or ""
-    places.check([], [file], as_json=as_json)
+    places.check([], inputs, as_json=as_json)
     confidence = _CONFIDENCE if options.confidence is None else options.confidence
     wanted = _wanted(options, confidence)
     with Progress() as progress:
-        mechanism: Any = load_mechanism(file, progress)
+        mechanism = made(progress)
         progress("computing errors")
         found = analyze_records(mechanism)
     ways = [("these views", found.error), *((each.name, each.error) for each in found.rivals)]
@@ -79,11 +111,11 @@ def plan_views(options: ReportOptions, count: int | None, *, as_json: bool) -> i
     if as_json:
         keys = {name: getattr(options, name) for name in ("standard_error", "interval")}
         shown: dict[str, Any] = {name: None if text is None else float(text) for name, text in keys.items()}
-        about = {"title": file, "epsilon": mechanism.guarantee.epsilon, "reports": count, "confidence": confidence}
+        about = {"title": title, "epsilon": mechanism.guarantee.epsilon, "reports": count, "confidence": confidence}
         print_output(RecordPlanOutput(**about, **shown, queries=found.queries, mechanisms=planned, views=views))
         return 0
     asked = f"{count:,} reports" if wanted is None else f"a standard error of at most {wanted:.6g}"
-    print_facts([("plan for", file), *mechanism.facts(of_report=True), ("given", asked)])
+    print_facts([("plan for", title), *mechanism.facts(of_report=True), ("given", asked)])
     say()
     head = "standard error" if wanted is None else "reports"
     rows = [[way.mechanism, _cell(way.reports, way.standard_error, wanted)] for way in planned]

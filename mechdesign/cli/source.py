@@ -19,7 +19,7 @@ from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty import L1Ball, SecretPromise, UncertaintySet, Union
 from mechdesign.uncertainty.from_counts import kinds_from_counts, set_from_counts
 from mechdesign.uncertainty.joint_limits import LIMITS
-from mechdesign.uncertainty.radii import BOUNDS, DEFAULT
+from mechdesign.uncertainty.radii import CLOPPER_PEARSON, OBSERVED_SUMS, WEISSMAN
 from mechdesign.uncertainty.relative_ball import RelativeBall
 from mechdesign.utility import EstimationError, MutualInformation, Objective, Workload, utility_by_name, utility_names
 from mechdesign.utility.worst_case import PREFIX
@@ -327,8 +327,8 @@ def _printable(title: str) -> str:
 bound_option = click.option(
     "--bound",
     metavar="NAME",
-    help=f"What relates samples, radius and --delta: {' or '.join(BOUNDS)} (ED eq. 37), which is never sharper. "
-    f"[default: {DEFAULT}]",
+    help=f"What relates samples, radius and --delta, the sharpest first: {OBSERVED_SUMS} (for counts, their default), "
+    f"{CLOPPER_PEARSON} (the default without counts) or {WEISSMAN} (ED eq. 37).",
 )
 
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (

@@ -129,6 +129,14 @@ def refuse_others(accepted: set[str], what: str) -> None:
             raise click.UsageError(f"{parameter.opts[0]}: not accepted beside {what}; leave it out")
 
 
+def refuse_given(names: set[str], why: str) -> None:
+    """Refuse options of these names that are given."""
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        if parameter.name in names and context.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{parameter.opts[0]}: {why}")
+
+
 def reference_shares(path: str, mechanism: Any) -> dict[str, float]:
     """Return the shares of strings among the samples that prove, from the file of their counts."""
     from mechdesign.windows.strings import counted

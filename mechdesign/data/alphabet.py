@@ -163,8 +163,9 @@ class Alphabet:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        codes: Codes = np.asarray(pc.fill_null(pc.index_in(texts, value_set=pa.array(self.labels, texts.type)), _NONE))
-        if codes.size and codes.min() < 0:
+        places = pc.index_in(texts, value_set=pa.array(self.labels, texts.type))
+        codes: Codes = np.asarray(pc.fill_null(places, _NONE) if places.null_count else places)
+        if places.null_count:
             missing = np.asarray(pc.fill_null(pc.equal(texts, ""), fill_value=True))
             return np.where(missing & (codes < 0), np.int32(_MISSING), codes)
         return codes

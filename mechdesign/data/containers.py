@@ -46,7 +46,7 @@ class Encoded:
             values = codes if self.are_codes else _as_text(labels, came.dtype if is_array else None).take(codes)
             return values if is_array else values.tolist()
         if package == "pandas":
-            values = codes if self.are_codes else _as_text(labels).take(codes)
+            values = codes if self.are_codes else type(came)(list(labels)).array.take(codes)
             return type(came)(values, index=came.index, name=came.name)
         import pyarrow as pa
 
@@ -110,8 +110,10 @@ def package_of(records: object) -> str | None:
     return package if package in {"pandas", "polars", "pyarrow"} and is_column else None
 
 
-def arrow_column(values: Any, where: str) -> Any:
+def arrow_column(values: Any, where: str, *, whole: bool = True) -> Any:
     """Return a column of any values as a pyarrow array; ``where`` names it, for messages. NaN is a missing value.
+
+    An array in chunks is made one, unless it need not be ``whole``.
 
     Raises
     ------
@@ -143,7 +145,7 @@ def arrow_column(values: Any, where: str) -> Any:
         raise InputError.wrong_record_type(
             f"{where} holds mixed values ({shorten(str(error), 80)}); give values of one type"
         ) from None
-    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    return column.combine_chunks() if whole and isinstance(column, pa.ChunkedArray) else column
 
 
 def series_as_arrow(series: Any, package: str) -> Any:

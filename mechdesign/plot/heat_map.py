@@ -143,6 +143,9 @@ def _drawn(mechanism: Mechanism) -> tuple[list[int], list[int], list[str]]:
     if mass.size > _MOST_COLUMNS:
         columns = sorted(np.argsort(-mass, kind="stable")[:_SOME_COLUMNS].tolist())
         notes.append(f"{_SOME_COLUMNS} outputs are drawn, the most frequent: {mass[columns].sum():.0%} of the reports")
+        by_frequency = sorted(rows, key=lambda i: -prior[i])
+        columns.sort(key=lambda j: (mechanism.matrix[by_frequency, j] == 0).tolist())
+        notes.append("outputs are in the order of the inputs that they allow, the most frequent input first")
     return rows, columns, notes
 
 

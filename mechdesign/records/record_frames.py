@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,9 @@ def privatize(
     if len(names) != 2 or len(set(names)) != 2:
         raise InputError.wrong_size(f"names are {shorten(list(names))}; give two, of the views and of the reports")
     shown = columns.attributes
-    codes = columns.codes_of_columns(columns_of(records, shown))
+    codes = columns.codes_of_columns(
+        columns_of(records, shown, chunked=[*{*shown} - {*columns.bins, *columns.strings}])
+    )
     given = None if chosen is None else ids_of(ids, _given(records, shown[0]), len(codes))
     outputs = mechanism.drawing(source, chosen)(codes, given)
     return _answer(records, names, mechanism, outputs)
@@ -61,8 +63,8 @@ def columns_in(records: Any) -> list[str]:
     return list(records.columns if package in {"pandas", "polars"} else records)
 
 
-def columns_of(records: Any, names: Sequence[str]) -> list[Any]:
-    """Return columns as pyarrow arrays, integers as text.
+def columns_of(records: Any, names: Sequence[str], *, chunked: Collection[str] = ()) -> list[Any]:
+    """Return columns as pyarrow arrays, integers as text; those of ``chunked`` may stay in chunks.
 
     Raises
     ------
@@ -79,7 +81,7 @@ def columns_of(records: Any, names: Sequence[str]) -> list[Any]:
     if any(not column.index.equals(series[0].index) for column in series):
         raise InputError.labels_differ("the columns have different indexes; give series with the same index")
     found = [
-        integers_as_text(arrow_column(column, f"the column {shorten(name)}"))
+        integers_as_text(arrow_column(column, f"the column {shorten(name)}", whole=name not in chunked))
         for name, column in zip(names, given, strict=True)
     ]
     if len(set(map(len, found))) > 1:
@@ -102,7 +104,10 @@ def _answer(records: Any, names: tuple[str, str], mechanism: Any, outputs: Any) 
         if package == "pyarrow":
             return type(records).from_arrays(list(columns), names=list(names))
         return type(records)(dict(zip(names, columns, strict=True)))
-    texts = [np.array(own, dtype=object).take(outputs) for own in mechanism.named_outputs]
     if package is None:
-        return {name: column.tolist() for name, column in zip(names, texts, strict=True)}
-    return type(records)(dict(zip(names, texts, strict=True)), index=records.index)
+        texts = [np.array(own, dtype=object).take(outputs).tolist() for own in mechanism.named_outputs]
+        return dict(zip(names, texts, strict=True))
+    labels = [type(records)({"": own})[""].array for own in mechanism.named_outputs]
+    return type(records)(
+        {name: own.take(outputs) for name, own in zip(names, labels, strict=True)}, index=records.index
+    )

@@ -217,8 +217,14 @@ class RecordMechanism(RecordWords):
         """Return the names of views and of their outputs: the two columns of reports, as pyarrow arrays."""
         import pyarrow as pa
 
-        places = pa.array(outputs)
-        return tuple(pa.array(texts, pa.string()).take(places) for texts in self.named_outputs)
+        places = pa.array(outputs.astype(np.int32))
+        return tuple(texts.take(places) for texts in self._named_arrays)
+
+    @cached_property
+    def _named_arrays(self) -> tuple[Any, ...]:
+        import pyarrow as pa
+
+        return tuple(pa.array(texts, pa.string()) for texts in self.named_outputs)
 
     @cached_property
     def named_outputs(self) -> tuple[list[str], list[str]]:

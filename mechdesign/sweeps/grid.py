@@ -38,9 +38,9 @@ from mechdesign.sweeps.running import BASELINES, ProgressCallback, check_baselin
 from mechdesign.sweeps.sources import LENGTH, Estimate, SourceRecord, Texts, as_list, estimates
 from mechdesign.sweeps.sweep_result import SweepResult
 from mechdesign.uncertainty import L1Ball, UncertaintySet
+from mechdesign.uncertainty.bounds_of_counts import checked_bound_of_counts
 from mechdesign.uncertainty.codec import BoundName, Known
 from mechdesign.uncertainty.from_counts import kinds_from_counts, set_from_counts, set_from_probabilities
-from mechdesign.uncertainty.radii import checked_bound
 from mechdesign.uncertainty.relative_ball import RelativeBall
 from mechdesign.utility import Objective, Workload, utility_by_name
 
@@ -240,7 +240,7 @@ class _Axes:
             raise InputError.needless_argument(
                 f"{'bound' if grid.samples is None else 'samples'} is given without delta; leave it out"
             )
-        checked_bound(grid.bound)
+        checked_bound_of_counts(grid.bound)
         for kind in grid.set:
             if kind not in kinds_from_counts():
                 raise InputError.unknown_choice(f"set is {shorten(kind)}; accepted: {', '.join(kinds_from_counts())}")

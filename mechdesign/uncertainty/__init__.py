@@ -2,6 +2,7 @@
 
 from mechdesign.uncertainty.balance import Kappa, kappa, phi
 from mechdesign.uncertainty.base import UncertaintySet
+from mechdesign.uncertainty.bounds_of_counts import observed_radius
 from mechdesign.uncertainty.box import Box, L1Box, LowerLimits
 from mechdesign.uncertainty.convex_hull import ConvexHull
 from mechdesign.uncertainty.evidence import Evidence
@@ -42,6 +43,7 @@ __all__ = [
     "clopper_pearson_radius",
     "failure_probability",
     "kappa",
+    "observed_radius",
     "phi",
     "refined_radius",
     "register",

@@ -20,6 +20,7 @@ from typing import Any
 from flint import arb
 
 from mechdesign.numerics.exact import arb_of
+from mechdesign.uncertainty.observed_sums import ObservedSums
 
 FEW_SAMPLES = 256
 """With at most so many samples, all k can be listed."""
@@ -78,7 +79,7 @@ def _from_term(samples: int, k: int, odds: Any, last: int) -> Any:
     return low.union(high)
 
 
-def log_worst_tail(samples: int, excess: Fraction) -> Any | None:
+def log_worst_tail(samples: int, excess: Fraction, seen: ObservedSums | None = None) -> Any | None:
     """Return the logarithm of the maximum of F as a ball; None where its place is not proved.
 
     Call it at a precision of `bits_for`. It is None for more than `FEW_SAMPLES` samples and t below `least_excess`.
@@ -89,6 +90,8 @@ def log_worst_tail(samples: int, excess: Fraction) -> Any | None:
         n.
     excess : Fraction
         t in (0, 1).
+    seen : ObservedSums, optional
+        The counts k among which the maximum is; without them all k from 1 to n.
     """
     first = math.floor(samples * excess) + 1
 
@@ -102,9 +105,10 @@ def log_worst_tail(samples: int, excess: Fraction) -> Any | None:
         low, high = first, samples
     else:
         low, high = _around_maximum(log_f, first, samples, _near_maximum(samples, excess))
-    worst = log_f(low)
-    for k in range(low + 1, high + 1):
-        worst = worst.max(log_f(k))
+    worst = arb("-inf")
+    for k in range(low, high + 1) if seen is None else seen.around(low, high):
+        if k >= first:
+            worst = worst.max(log_f(k))
     return worst
 
 

@@ -19,11 +19,11 @@ from mechdesign.data.fields import MOST_SYMBOLS, ExactNumber, Matrix, Record, Ro
 from mechdesign.data.labels import canonical_labels
 from mechdesign.errors import InputError, shorten
 from mechdesign.uncertainty.base import UncertaintySet
+from mechdesign.uncertainty.bounds_of_counts import BOUNDS_OF_COUNTS
 from mechdesign.uncertainty.convex_hull import ConvexHull
-from mechdesign.uncertainty.radii import BOUNDS
 
 Labels = Annotated[list[str | int], Field(max_length=MOST_SYMBOLS)]
-BoundName = Annotated[Text, Field(json_schema_extra={"enum": list(BOUNDS)})]
+BoundName = Annotated[Text, Field(json_schema_extra={"enum": list(BOUNDS_OF_COUNTS)})]
 Known = Literal[True]
 """Counts that are the distribution itself: ``known = true``."""
 T = TypeVar("T")

@@ -30,6 +30,7 @@ from mechdesign.data.fields import (
 )
 from mechdesign.errors import GuaranteeError, InputError, shorten
 from mechdesign.numerics.exact import short_text
+from mechdesign.uncertainty.bounds_of_counts import checked_bound_of_counts
 from mechdesign.uncertainty.box import Box, L1Box, LowerLimits
 from mechdesign.uncertainty.codec import (
     BoundName,
@@ -49,7 +50,7 @@ from mechdesign.uncertainty.evidence import Evidence, asserted, check_one_way, c
 from mechdesign.uncertainty.l1_ball import L1Ball
 from mechdesign.uncertainty.pieces import PieceSet
 from mechdesign.uncertainty.prior_set import exact_prior
-from mechdesign.uncertainty.radii import DEFAULT, WEISSMAN, Bound, checked_bound
+from mechdesign.uncertainty.radii import WEISSMAN, checked_bound
 from mechdesign.uncertainty.registry import takes_as_known
 from mechdesign.uncertainty.relative_ball import EventSet, RelativeBall
 
@@ -77,7 +78,7 @@ class _Estimate(Record):
     asserted_samples: Samples | None = None
     delta: ExactNumber | None = None
 
-    def read(self, place: Place, bound: Bound = DEFAULT) -> tuple[Sequence[object], Evidence | None]:
+    def read(self, place: Place, bound: str | None = None) -> tuple[Sequence[object], Evidence | None]:
         """Return the estimate and the data behind it; no data where nothing but the estimate is stated.
 
         Raises
@@ -98,12 +99,15 @@ class _Estimate(Record):
             )
         if self.counts is None:
             center = exact_prior(self.center or (), "the center")
-            return center, None if self.delta is None else asserted(center, self.asserted_samples, self.delta, bound)
+            if self.delta is None:
+                return center, None
+            return center, asserted(center, self.asserted_samples, self.delta, checked_bound(bound))
         if len(self.counts) != len(inputs):
             raise InputError.wrong_size(
                 f"{place.source}: {len(self.counts)} counts for {len(inputs)} inputs; give one for each input"
             )
-        _, evidence = counted(dict(zip(inputs, self.counts, strict=True)), self.delta, bound=bound)
+        named = dict(zip(inputs, self.counts, strict=True))
+        _, evidence = counted(named, self.delta, bound=checked_bound_of_counts(bound))
         return [Fraction(count, evidence.samples) for count in evidence.counts], evidence
 
     def check_samples(self, place: Place) -> None:
@@ -200,9 +204,8 @@ class L1BallCodec(Codec):
 
 
 def _ball_of_guarantee(record: _BallGuarantee, place: Place) -> L1Ball:
-    bound = DEFAULT if record.bound is None else checked_bound(record.bound)
-    if record.delta is not None and record.bound is None:  # a file from before there were two bounds
-        bound = WEISSMAN
+    # A file without a bound is from before there were two.
+    bound = WEISSMAN if record.delta is not None and record.bound is None else record.bound
     center, evidence = record.read(place, bound)
     if record.bound is not None and record.delta is None:
         raise InputError.key_out_of_place(
@@ -214,8 +217,8 @@ def _ball_of_guarantee(record: _BallGuarantee, place: Place) -> L1Ball:
     if evidence is not None and derived is not None and ball.radius < derived:
         raise GuaranteeError.delta_false(
             f"{place.source}: the radius {float(ball.radius):.12g} is below {float(derived):.12g}, which delta "
-            f"{record.delta} needs with {evidence.samples} samples over {ball.size} symbols by the bound {bound}; "
-            "the claimed delta is false"
+            f"{record.delta} needs with {evidence.samples} samples over {ball.size} symbols by the bound "
+            f"{evidence.bound}; the claimed delta is false"
         )
     return L1Ball(ball.center, ball.radius, place.inputs, evidence=evidence)
 

@@ -12,7 +12,8 @@ from mechdesign.data.checks import checked_delta, checked_samples
 from mechdesign.data.counts import checked_counts
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.exact import over_common_denominator
-from mechdesign.uncertainty.radii import DEFAULT, Bound, radius_exact
+from mechdesign.uncertainty.bounds_of_counts import observed_radius_exact
+from mechdesign.uncertainty.radii import BOUNDS, CLOPPER_PEARSON, OBSERVED_SUMS, Bound, radius_exact
 
 
 @dataclass(frozen=True)
@@ -28,14 +29,16 @@ class Evidence:
     delta : Fraction or None
         The probability that the true prior lies outside; None where the radius was stated directly.
     bound : str
-        What the radius of an l1 ball is derived by: ``"clopper-pearson"`` or ``"weissman"`` (ED eq. 37).
+        What the radius of an l1 ball is derived by: ``"observed-sums"``, ``"clopper-pearson"`` or ``"weissman"`` (ED
+        eq. 37).
     asserted : bool
         Whether no counts show the samples: a what-if of probabilities and as many samples as somebody asserts.
 
     Raises
     ------
     InputError
-        For samples that are neither asserted nor the total of the counts.
+        For samples that are neither asserted nor the total of the counts, and for the bound of observed sums with
+        samples that are asserted.
 
     Examples
     --------
@@ -46,11 +49,16 @@ class Evidence:
     counts: tuple[int, ...]
     samples: int
     delta: Fraction | None
-    bound: Bound = DEFAULT
+    bound: Bound = OBSERVED_SUMS
     asserted: bool = False
 
     def __post_init__(self) -> None:
         total = sum(self.counts)
+        if self.asserted and self.bound == OBSERVED_SUMS:
+            raise InputError.evidence_contradicts(
+                f"the bound is {OBSERVED_SUMS}, which takes observed counts, and the samples are asserted; accepted: "
+                f"{', '.join(BOUNDS)}"
+            )
         if not self.asserted and self.samples != total:
             raise InputError.evidence_contradicts(
                 f"the counts are of {total} samples, and samples is {self.samples}; leave samples out, or give "
@@ -81,11 +89,13 @@ class Evidence:
     def _derived(self) -> Fraction | None:
         if self.delta is None:
             return None
+        if self.bound == OBSERVED_SUMS:
+            return observed_radius_exact(self.counts, self.delta)
         return radius_exact(self.samples, len(self.counts), self.delta, bound=self.bound)
 
 
 def counted(
-    counts: Mapping[Any, Any] | Sequence[object], delta: object, samples: object = None, bound: Bound = DEFAULT
+    counts: Mapping[Any, Any] | Sequence[object], delta: object, samples: object = None, bound: Bound = OBSERVED_SUMS
 ) -> tuple[tuple[str, ...], Evidence]:
     """Return the labels of counts, and the counts with delta and their total, which samples may state too.
 
@@ -99,7 +109,7 @@ def counted(
     return labels, Evidence(checked, size, None if delta is None else checked_delta(delta), bound)
 
 
-def asserted(center: Sequence[Fraction], samples: object, delta: object, bound: Bound = DEFAULT) -> Evidence:
+def asserted(center: Sequence[Fraction], samples: object, delta: object, bound: Bound = CLOPPER_PEARSON) -> Evidence:
     """Return the evidence of a what-if: probabilities, as if they had been estimated from samples.
 
     Examples

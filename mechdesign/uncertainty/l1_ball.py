@@ -18,10 +18,11 @@ from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import short_text
 from mechdesign.uncertainty.ball import Ball
+from mechdesign.uncertainty.bounds_of_counts import checked_bound_of_counts, default_bound
 from mechdesign.uncertainty.effort import Effort, effort_of
 from mechdesign.uncertainty.evidence import Evidence, asserted, check_one_way, counted
 from mechdesign.uncertainty.prior_set import SupportRows, labelled_center
-from mechdesign.uncertainty.radii import DEFAULT, checked_bound
+from mechdesign.uncertainty.radii import OBSERVED_SUMS, checked_bound
 
 _WAYS = "delta= (the counts are a sample), radius= and known=True (they are the distribution itself)"
 
@@ -99,12 +100,13 @@ class L1Ball(Ball):
         object.__setattr__(self, "within_simplex", bool(within_simplex))
 
     def __repr__(self) -> str:
-        delta = self.evidence.delta if self.evidence is not None else None
-        text = "" if delta is None else f", delta={short_text(delta)}"
-        if self.evidence is not None and delta is not None and self.evidence.bound != DEFAULT:
-            text += f", bound={self.evidence.bound!r}"
-        if self.evidence is not None and self.asserts_samples:
-            text += f", samples={self.evidence.samples} asserted"
+        text, evidence = "", self.evidence
+        if evidence is not None and evidence.delta is not None:
+            text = f", delta={short_text(evidence.delta)}"
+            if evidence.bound != default_bound(counted=not evidence.asserted):
+                text += f", bound={evidence.bound!r}"
+        if evidence is not None and self.asserts_samples:
+            text += f", samples={evidence.samples} asserted"
         printed = "" if self.within_simplex else ", within_simplex=False"
         return f"L1Ball({self.size} symbols, radius={float(self.radius):.6g}{text}{printed})"
 
@@ -136,8 +138,8 @@ class L1Ball(Ball):
         samples : int, optional
             The total of the counts; another number is refused. See `from_probabilities`.
         bound : str, optional
-            What derives the radius from delta: ``"clopper-pearson"``, the default, or ``"weissman"`` (ED eq. 37),
-            which is never smaller.
+            What derives the radius from delta, the sharpest first: ``"observed-sums"``, the default, see
+            `observed_radius`, ``"clopper-pearson"``, or ``"weissman"`` (ED eq. 37).
         within_simplex : bool
             As for the class.
 
@@ -159,7 +161,7 @@ class L1Ball(Ball):
             raise InputError.missing_argument(
                 f"samples {shorten(samples)} is given without delta, which it belongs to; give both or neither"
             )
-        chosen = checked_bound(bound)
+        chosen = checked_bound_of_counts(bound)
         if bound is not None and delta is None:
             raise InputError.missing_argument(
                 f"the bound {chosen} is given without delta, which it belongs to; give both or neither"
@@ -242,7 +244,7 @@ class L1Ball(Ball):
     def with_radius(self, radius: object) -> L1Ball:
         """Return the ball of another radius around the same estimate; a stated delta is dropped."""
         shown = None if self.asserts_samples else self.evidence
-        evidence = shown and replace(shown, delta=None, bound=DEFAULT)
+        evidence = shown and replace(shown, delta=None, bound=OBSERVED_SUMS)
         return L1Ball(self.center, radius, self.labels, evidence=evidence, within_simplex=self.within_simplex)
 
     def as_printed(self) -> L1Ball:

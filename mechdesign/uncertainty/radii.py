@@ -1,4 +1,4 @@
-"""How far an empirical distribution may be from the true one: two bounds, each solved for all of its numbers.
+"""How far an empirical distribution may be from the true one: three bounds, two of them solved for all their numbers.
 
 For n independent samples over N categories fixed beforehand, the bound of Weissman et al. (ED Theorem 2) is
 
@@ -9,7 +9,9 @@ Clopper and Pearson for every set of symbols give
 
     P[ ||P - Phat||_1 > 2 t ] <= (2^N - 2) max over k > n t of P[ Bin(n, k/n - t) >= k ],
 
-the same union bound without Hoeffding's inequality on top of it: it is never larger than with phi = 2, and the default.
+the same union bound without Hoeffding's inequality on top of it: it is never larger than with phi = 2. Once the counts
+are known, limits need hold only where the sets of symbols were seen: k runs over the sums of the observed counts. This
+radius is never larger again, and is the default for counts; before there are counts it cannot be known.
 The proofs are in docs/mathematics.md, "Samples and radii". Radii, numbers of samples and probabilities are rounded up.
 """
 
@@ -31,11 +33,12 @@ from mechdesign.numerics.exact import arb_of, float_up, upper, working_precision
 from mechdesign.numerics.outward import printed_above
 from mechdesign.uncertainty.balance import Kappa, kappa, phi_ball
 from mechdesign.uncertainty.binomial_tail import FEW_SAMPLES, TRIES, bits_for, crossing, least_excess, log_worst_tail
+from mechdesign.uncertainty.observed_sums import ObservedSums
 
-Bound = Literal["clopper-pearson", "weissman"]
+Bound = Literal["observed-sums", "clopper-pearson", "weissman"]
+OBSERVED_SUMS: Bound = "observed-sums"
 CLOPPER_PEARSON: Bound = "clopper-pearson"
 WEISSMAN: Bound = "weissman"
-DEFAULT: Bound = CLOPPER_PEARSON
 
 _STEPS = 10**15  # radii are multiples of 1/_STEPS
 _LEAST_LOG = -750  # of a positive float
@@ -124,11 +127,15 @@ class ClopperPearson:
 
     def radius(self, samples: int, categories: int, delta: Fraction) -> Fraction:
         """Return the least multiple of 1e-15 at which the bound is proved to be at most delta."""
+        return self.radius_at(samples, categories, delta)
+
+    def radius_at(self, samples: int, categories: int, delta: Fraction, seen: ObservedSums | None = None) -> Fraction:
+        """Return the radius where the sets of symbols were seen this often; without it, however often they were."""
         low = math.ceil(2 * _STEPS * least_excess(samples)) - 1 if samples > FEW_SAMPLES else 0
         high = int(Weissman().radius(samples, categories, delta) * _STEPS)
         with working_precision(bits_for(samples)):
             level = arb_of(delta).log() - _log_subsets(categories)
-            least = _least(lambda steps: _margin(samples, Fraction(steps, 2 * _STEPS), level), low, high)
+            least = _least(lambda steps: _margin(samples, Fraction(steps, 2 * _STEPS), level, seen), low, high)
         return Fraction(least, _STEPS)
 
     def radius_ball(self, samples: int, categories: int, delta: Fraction) -> Any:
@@ -144,6 +151,7 @@ class ClopperPearson:
 
 
 BOUNDS: Mapping[Bound, RadiusBound] = MappingProxyType({CLOPPER_PEARSON: ClopperPearson(), WEISSMAN: Weissman()})
+"""The bounds that need no counts."""
 
 
 def checked_bound(value: object, prior: object = None) -> Bound:
@@ -152,7 +160,8 @@ def checked_bound(value: object, prior: object = None) -> Bound:
     Raises
     ------
     InputError
-        For another name, and for the bound of Clopper and Pearson beside a true prior.
+        For another name, for that of observed sums, which takes counts, and for the bound of Clopper and Pearson
+        beside a true prior.
 
     Examples
     --------
@@ -160,7 +169,7 @@ def checked_bound(value: object, prior: object = None) -> Bound:
     ('clopper-pearson', 'weissman')
     """
     if value is None:
-        return DEFAULT if prior is None else WEISSMAN
+        return CLOPPER_PEARSON if prior is None else WEISSMAN
     for bound in BOUNDS:
         if isinstance(value, str) and value == bound:
             if bound == CLOPPER_PEARSON and prior is not None:
@@ -168,7 +177,8 @@ def checked_bound(value: object, prior: object = None) -> Bound:
                     "the bound clopper-pearson uses no prior; leave the prior out, or give weissman"
                 )
             return bound
-    raise InputError.unknown_choice(f"the bound is {shorten(value)}; accepted: {', '.join(BOUNDS)}")
+    counted = "; observed-sums is a bound of counts, and there are none here" if value == OBSERVED_SUMS else ""
+    raise InputError.unknown_choice(f"the bound is {shorten(value)}; accepted: {', '.join(BOUNDS)}{counted}")
 
 
 def radius_exact(
@@ -391,11 +401,11 @@ def _probability_above(log_probability: Any) -> float:
     return min(1.0, printed_above(upper(log_probability.exp())))
 
 
-def _margin(samples: int, excess: Fraction, level: Any) -> tuple[bool, float]:
+def _margin(samples: int, excess: Fraction, level: Any, seen: ObservedSums | None = None) -> tuple[bool, float]:
     """Return whether the worst tail is proved to be at most the level, and the difference of their logarithms."""
     if excess >= 1:
         return True, -math.inf
-    worst = log_worst_tail(samples, excess)
+    worst = log_worst_tail(samples, excess, seen)
     if worst is None:
         return False, math.inf
     return bool(worst <= level), float((worst - level).mid())

@@ -53,7 +53,7 @@ def test_from_records_to_frequencies(command, here, output):
     assert math.isclose(sum(found["frequencies"]), 1)
     for count, frequency, error in zip(COUNTS.values(), found["frequencies"], found["standard_errors"], strict=True):
         # Secure randomness: seven standard errors are passed once in 1e11.
-        assert abs(frequency - count / 10_000) < 7 * error
+        assert abs(frequency - count / 10_000) <= 7 * error + 1e-12  # a level that reports always tell has error 0
         assert error < 0.05
 
 

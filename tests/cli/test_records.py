@@ -459,3 +459,29 @@ def test_options_of_strings_are_refused_where_they_mean_nothing(here, command, d
     assert command("privatize", "records.csv", "--mechanism", "records.json", "-o", "r.csv")[0] == 0
     for options in (("--candidates", "records.csv"), ("--candidates", "age=records.csv"), ("--non-negative",)):
         assert command("estimate", "r.csv", "--mechanism", "records.json", *options)[0] == 2
+
+
+def test_plans_take_what_designs_take(here, command, design):
+    Path("pair.csv").write_text("sex,salary,count\nf,low,300\nf,high,100\nm,low,400\nm,high,250\n")
+    Path("age.csv").write_text("age,count\n17,200\n40,700\n70,150\n")
+    given = ("--columns", "sex+salary,age", "--table", "pair.csv", "--table", "age.csv", "--bins", "age=18:65")
+    promise = ("--epsilon", "1", "--delta", "1e-6")
+    assert command("design", *given, *promise, "-o", "tables.json")[0] == 0
+    wanted = ("--reports", "--standard-error", "0.01", "--json")
+    plans = [
+        json.loads(command("plan", *options, *wanted)[1])
+        for options in ((*given, *promise), ("--mechanism", "tables.json"))
+    ]
+    assert plans[0].pop("title") == "pair.csv, age.csv, columns sex+salary,age"
+    assert plans[1].pop("title") == "tables.json"
+    assert plans[0] == plans[1]
+    assert plans[0]["queries"] == 7
+    for options in (
+        ("--reports", "100", "--columns", "sex"),
+        ("--columns", "sex"),
+        ("--pairs", "--reports", "100"),
+        ("--reports", "100", "--columns", "sex", "--data", "records.csv", "--epsilon", "1", "--utility", "chi-square"),
+        ("--reports", "100", "--columns", "sex", "--data", "records.csv", "--epsilon", "1", "--plot", "a.svg"),
+    ):
+        assert command("plan", *options)[0] == 2
+    assert command("design", "--counts", "age.csv", "--epsilon", "1", "--known", "--side", "x")[0] == 2

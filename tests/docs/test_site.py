@@ -27,6 +27,13 @@ def test_the_modules_are_those_whose_names_are_public():
     assert sorted(NAMES["public_modules"]()) == sorted(house["PUBLIC"])
 
 
+def test_the_index_of_the_reference_has_a_sentence_for_each_module():
+    modules = NAMES["public_modules"]()
+    lines = NAMES["list_of"](modules).splitlines()
+    assert [line.split("](")[0].removeprefix("- [") for line in lines] == list(modules)
+    assert [line for line in lines if len(line.split(": ", 1)[1]) < 20] == []
+
+
 @pytest.mark.parametrize("kind", ["explanation", "how-to", "tutorials"])
 def test_an_index_lists_every_page_of_its_kind(kind):
     pages = {page.stem for page in (ROOT / "docs" / kind).glob("*.md")} - {"index"}

@@ -22,6 +22,8 @@ from mechdesign.errors import MechdesignError
 from mechdesign.mechanism.claims import Parts
 from mechdesign.mechanism.mechanism_files import from_content, to_json
 from mechdesign.uncertainty import Box, EventSet, L1Box, LowerLimits, ProductSet, RelativeBall, SecretPromise
+from mechdesign.uncertainty.bounds_of_counts import BOUNDS_OF_COUNTS
+from mechdesign.uncertainty.radii import radius_exact
 from tests.fuzz.generators import damaged
 from tests.fuzz.mechanism_files import mechanism_tables, shifted
 
@@ -83,7 +85,7 @@ def test_constraints_of_a_table_are_said_not_to_be_looked_at(script):
 def of_counts():
     """Return a set of each kind whose limits follow from counts."""
     joint = [[8, 4, 2], [3, 6, 9]]
-    balls = [md.L1Ball.from_counts(COUNTS, delta="1e-3", bound=bound) for bound in ("weissman", "clopper-pearson")]
+    balls = [md.L1Ball.from_counts(COUNTS, delta="1e-3", bound=bound) for bound in BOUNDS_OF_COUNTS]
     return [
         *balls,
         *(kind.from_counts(COUNTS, "0.01") for kind in (LowerLimits, Box, L1Box, RelativeBall, EventSet)),
@@ -174,7 +176,7 @@ def test_the_scripts_are_short_and_share_nothing_with_the_package():
     for name in ("verify.py", "verify_more.py", "verify_union.py"):
         path = SCRIPT.with_name(name)
         text = path.read_text(encoding="utf-8")
-        assert len(text.splitlines()) < 170
+        assert len(text.splitlines()) < 180
         assert "import mechdesign" not in text
         assert "from mechdesign" not in text
     # With nothing but the standard library on the path.
@@ -278,7 +280,7 @@ def test_limits_from_samples_and_sharper_ones(known, script):
         assert check_same(script, changed) == 1
 
 
-@pytest.mark.parametrize("bound", ["weissman", "clopper-pearson"])
+@pytest.mark.parametrize("bound", BOUNDS_OF_COUNTS)
 def test_a_radius_is_compared_on_the_grid_of_derived_ones(bound, script):
     known = md.L1Ball.from_counts(COUNTS, delta="1e-3", bound=bound)
     table = json.loads(to_json(Parts(np.array([[3, 3, 2]] * 4), 3, md.Guarantee("0.5", known), ("x", "y", "z"))))
@@ -310,6 +312,10 @@ def test_a_radius_is_compared_on_the_grid_of_derived_ones(bound, script):
         # The count of all samples decides: at a half radius of 1/2 both of two are of one kind with probability 1/4.
         (0, {"center": None, "counts": [1, 1], "samples": 2, "delta": "0.500001", "bound": "clopper-pearson"}),
         (1, {"center": None, "counts": [1, 1], "samples": 2, "delta": "0.499999", "bound": "clopper-pearson"}),
+        # Observed sums take observed counts; all samples of one kind count where a kind was not seen.
+        (0, {"center": None, "counts": [1, 1], "samples": 2, "delta": "1e-9", "bound": "observed-sums"}),
+        (1, {"center": None, "counts": [2, 0], "samples": 2, "delta": "0.499999", "bound": "observed-sums"}),
+        (2, {"asserted_samples": 2, "delta": "0.5", "bound": "observed-sums"}),
         (0, {"asserted_samples": 2, "delta": "0.500001", "bound": "clopper-pearson"}),
         (1, {"asserted_samples": 2, "delta": "0.499999", "bound": "clopper-pearson"}),
         # Samples that counts do not show, under a name that says that they do, or beside counts.
@@ -726,17 +732,47 @@ def test_a_set_whose_delta_is_not_derived_again_is_taken_as_given(script):
     assert script(of_two(known, guarantee={"epsilon": "0.1", "box": box})) == ("the guarantee is false", 1)
 
 
-def test_ten_million_samples_are_decided(script):
-    table = json.loads(of_two(md.L1Ball.from_counts([6 * 10**6, 4 * 10**6], delta="1e-9")))
+@pytest.mark.parametrize("bound", ["observed-sums", "clopper-pearson"])
+def test_ten_million_samples_are_decided(bound, script):
+    table = json.loads(of_two(md.L1Ball.from_counts([6 * 10**6, 4 * 10**6], delta="1e-9", bound=bound)))
     assert check_same(script, json.dumps(table).encode()) == 0
     table["guarantee"]["radius"] = str(Fraction(table["guarantee"]["radius"]) - Fraction(1, 10**15))
     assert script(json.dumps(table).encode()) == ("delta is false: the samples do not support the radius", 1)
 
 
+@pytest.mark.parametrize(
+    ("counts", "size"),
+    [
+        ([41762, 4685, 1519, 470, 406], 5),
+        ([29170, *range(0, 164, 4)], 42),
+        ([10**7, 10**5, 10**4], 3),
+        ([1, 2, 4] * 7, 21),
+    ],
+)
+def test_sums_of_observed_counts_are_decided(counts, size, script):
+    """Of more than 16 categories too, where the package may look at more numbers than the sums."""
+    known = md.L1Ball.from_counts(counts, delta="1e-9")
+    table = json.loads(to_json(Parts(np.array([[3, 1]] * size), 2, md.Guarantee("1", known), ("y", "n"))))
+    assert check_same(script, json.dumps(table).encode()) == 0
+    smaller = known.radius * Fraction(999, 1000)
+    table["guarantee"]["radius"] = str(smaller)
+    assert check_same(script, json.dumps(table).encode()) == 1
+    table["guarantee"] |= {"radius": str(known.radius), "bound": "clopper-pearson"}
+    expected = 0 if radius_exact(sum(counts), size, "1e-9") <= known.radius else 1
+    assert check_same(script, json.dumps(table).encode()) == expected
+
+
+def test_sums_too_many_to_list_leave_delta_undecided(script):
+    counts = [10**10, *(3**k for k in range(21))]
+    known = md.L1Ball.from_counts(counts, delta="1e-9")
+    told, status = script(to_json(Parts(np.array([[3, 1]] * 22), 2, md.Guarantee("1", known), ("y", "n"))))
+    assert (told.endswith("is taken as given"), status) == (True, 0)
+
+
 @pytest.mark.parametrize("radius", ["0", "0.00000000001"])
 def test_a_radius_next_to_nothing_is_false_for_many_samples(radius, script):
     many = json.loads(of_two(md.L1Ball.from_counts([3 * 10**6, 2 * 10**6], delta="1e-9")))
-    assert many["guarantee"]["bound"] == "clopper-pearson"
+    assert many["guarantee"]["bound"] == "observed-sums"
     many["guarantee"]["radius"] = radius
     assert check_same(script, json.dumps(many).encode()) == 1
 
@@ -764,7 +800,7 @@ def test_both_say_that_samples_are_asserted(known, script):
 
 @pytest.mark.parametrize(("each", "ends"), [(10**7, ""), (10**10, " is taken as given")])
 def test_a_delta_of_one_of_several_sets_is_told(each, ends, script):
-    many = md.L1Ball.from_counts([each, each], delta="1e-9")
+    many = md.L1Ball.from_counts([each, each], delta="1e-9", bound="clopper-pearson")
     table = json.loads(of_two(md.Union([many, md.L1Ball(["0.5", "0.5"], "0.1")])))
     table["guarantee"]["epsilon"] = "700"
     told, status = script(json.dumps(table).encode())

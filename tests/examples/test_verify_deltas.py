@@ -69,7 +69,7 @@ def test_ranges_are_settled_as_every_count_by_itself(n, excess):
 def test_a_radius_of_the_package_is_the_least_for_the_script_too(n, size, delta):
     """From 300 to 10^8 samples, in seconds, where the package compares balls at one place."""
     level, step = Fraction(delta) / (2**size - 2), Fraction(1, 2 * 10**15)
-    half = md.L1Ball.from_counts([n, *[0] * (size - 1)], delta=delta).radius / 2
+    half = md.L1Ball.from_counts([n, *[0] * (size - 1)], delta=delta, bound="clopper-pearson").radius / 2
     assert verify.is_supported(n, Fraction(delta), size, half, "clopper-pearson") is True
     assert verify.is_supported(n, Fraction(delta), size, half - step, "clopper-pearson") is False
     if n == 300:

@@ -96,9 +96,10 @@ def _radius_of_delta(known: dict[str, Any], size: int) -> list[str]:
     delta, radius = Fraction(str(delta)), Fraction(str(known["radius"]))
     if delta == 0:
         return [] if radius == 2 else [f"delta 0 with the radius {radius}"]
-    if known.get("bound") == "clopper-pearson":
+    if known.get("bound") in ("clopper-pearson", "observed-sums"):
+        sums = _sums(known["counts"]) if known["bound"] == "observed-sums" else None
         allowed = math.log(delta) - math.log(2**size - 2)
-        worst = -math.inf if radius == 2 else _log_worst_tail(_samples(known), float(radius / 2))
+        worst = -math.inf if radius == 2 else _log_worst_tail(_samples(known), float(radius / 2), sums)
         return [f"the radius {radius} is below what delta asks for"] if worst > allowed + 1e-6 else []
     with mpmath.workdps(_DIGITS):
         needed = mpmath.sqrt(2 * mpmath.log(_mpf((2**size - 2) / delta)) / _samples(known))
@@ -109,10 +110,22 @@ def _radius_of_delta(known: dict[str, Any], size: int) -> list[str]:
         )
 
 
-def _log_worst_tail(samples: int, excess: float) -> float:
-    """Return the greatest log P[Bin(n, k/n - t) >= k] over k, or over 20,000 of them."""
+def _sums(counts: list[int]) -> list[int]:
+    """Return how often the sets of categories but that of all were seen."""
+    reached = {0}
+    for count in counts:
+        reached |= {count + other for other in reached}
+    return sorted(reached - {sum(counts)} if min(counts) else reached)
+
+
+def _log_worst_tail(samples: int, excess: float, sums: list[int] | None = None) -> float:
+    """Return the greatest log P[Bin(n, k/n - t) >= k] over the sums; without them over k, or over 20,000 of them."""
     from scipy.stats import binom
 
     first = math.floor(samples * excess) + 1
     counts = np.unique(np.linspace(first, samples, min(samples - first + 1, 20_000)).astype(int))
+    if sums is not None:
+        counts = np.array([k for k in sums if k >= first])
+    if not counts.size:
+        return -math.inf
     return float(binom.logsf(counts - 1, samples, np.maximum(counts / samples - excess, 0.0)).max())

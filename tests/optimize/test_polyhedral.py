@@ -19,7 +19,8 @@ from mechdesign.optimize.pricing import gain_duals, price_by_guess
 from mechdesign.optimize.pricing.l1_ball_duals import ball_duals
 from mechdesign.optimize.pricing.listing import reduced_costs
 from mechdesign.optimize.rays import Rays
-from mechdesign.uncertainty import LowerLimits
+from mechdesign.uncertainty import LowerLimits, RelativeBall
+from mechdesign.uncertainty.base import NO_FLOOR, Floor
 
 AGREE = 1e-9
 
@@ -143,7 +144,7 @@ def test_the_proposal_for_a_ball_is_that_of_the_linear_program(exp_epsilon):
             fast = gain_duals._proved_level(a, known.prior, float(weights[0]), member, exp_epsilon)
             try:
                 slow = gain_duals._proved_level(
-                    a, known.prior, *gain_duals.proposed_member(known, exp_epsilon, a), exp_epsilon
+                    a, known.prior, *gain_duals.MemberProgram.of(known, exp_epsilon).proposed(a), exp_epsilon
                 )
             except md.SolverError:
                 continue
@@ -180,13 +181,36 @@ def test_garbage_proposals_bound_the_optimum_all_the_same(ball, epsilon, within_
     assert poor >= price_by_guess(known, exp_epsilon, utility, multipliers).upper * (1 - 1e-9) - 1e-9
 
 
+@pytest.mark.parametrize("floor", [NO_FLOOR, Floor(Fraction(1, 9))])
+def test_the_rows_of_a_set_are_made_once_for_all_guesses(floor, monkeypatch):
+    """Half of the time of designs for explained variance went into making them again for each prediction."""
+    made = []
+    rows = md.ConvexHull.support_rows
+    monkeypatch.setattr(md.ConvexHull, "support_rows", lambda self: made.append(self) or rows(self))
+    hull = random_hull(np.random.default_rng(6), 5, 3)
+    price = price_by_guess(hull, 2.0, md.HammingAccuracy(), np.zeros(5), floor=floor)
+    assert price.columns == 5
+    assert 1 <= len(made) <= 2
+
+
+@pytest.mark.parametrize("in_time", [True, False])
+def test_symbols_that_were_never_seen_are_priced_at_any_epsilon_and_without_time(in_time):
+    """The center has no mass there: as a known prior it is refused, which ended designs that ran out of time."""
+    known = RelativeBall.from_counts({"a": 50, "b": 30, "c": 15, "d": 0, "e": 0}, "0.01", epsilon="25")
+    multipliers, deadline = known.prior + 0.01, None if in_time else time.monotonic() - 1
+    for epsilon in (10, 25, 50):
+        upper = price_by_guess(known, math.exp(epsilon), md.HammingAccuracy(), multipliers, deadline=deadline).upper
+        assert upper == pytest.approx(-0.01 / (50 / 95), rel=1e-9)  # of the column of the first symbol alone
+
+
 def test_garbage_proposals_for_a_hull_bound_the_optimum_all_the_same(monkeypatch):
     rng = np.random.default_rng(6)
     hull = random_hull(rng, 5, 3)
     problem = md.DesignProblem(hull, 1, md.HammingAccuracy())
     design = md.design(problem)
     for y in (0.0, 0.3, 5.0, math.nan, math.inf):
-        monkeypatch.setattr(gain_duals, "proposed_member", lambda *given, y=y: (y, hull.member_near(rng.random(5))))
+        poor = lambda *given, y=y: (y, hull.member_near(rng.random(5)))  # noqa: E731
+        monkeypatch.setattr(gain_duals.MemberProgram, "proposed", poor)
         assert md.optimize.certify(problem, design.certificate.multipliers).upper_bound >= design.value
 
 

@@ -231,6 +231,22 @@ def test_of_a_large_matrix_the_most_frequent_are_drawn_and_the_title_says_so():
     assert f"60 outputs are drawn, the most frequent: {reports:.0%} of the reports" in axes.get_title()
 
 
+def test_outputs_of_a_large_matrix_that_allow_the_same_frequent_inputs_stand_together():
+    size = 120
+    weights = [3 * size - 2 * i for i in range(size)]
+    known = md.L1Ball([f"{weight}/{sum(weights)}" for weight in weights])
+    V = np.random.default_rng(1).random((size, 200)) < 0.6
+    mechanism = md.Mechanism.repaired(V / V.sum(axis=1, keepdims=True), md.Guarantee("log(4)", known)).mechanism
+    axes = md.plot.matrix(mechanism)
+    shown = axes.images[0].get_array()
+    allowed = (~np.ma.getmaskarray(shown)).T.tolist()  # the most frequent input is the first row
+    assert allowed == sorted(allowed, reverse=True)
+    assert 0 < sum(column[0] for column in allowed) < 60
+    names = [tick.get_text() for tick in axes.get_xticklabels() if tick.get_text()]
+    columns = [mechanism.matrix[:40, mechanism.outputs.index(name)] for name in names]
+    np.testing.assert_array_equal([(column > 0).tolist() for column in columns], allowed)
+
+
 def test_lines_of_an_audit_reach_to_what_its_limits_leave_open():
     mechanism = designed().mechanism
     found = md.deploy.audit(mechanism, 3000, rng=np.random.default_rng(1))

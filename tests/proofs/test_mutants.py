@@ -71,6 +71,13 @@ MUTANTS = {
     "the last counts left out": ("Limits", "| [] => n <? i", "| [] => true"),
     "sets without their complements": ("Learnt", "(2 ^ Z.of_nat (inputs f) - 2)) l", "(2 ^ (Z.of_nat (inputs f) - 1) - 1)) l"),
     "the whole radius for the half": ("Learnt", "(Zpos d * 2) (fst delta)", "(Zpos d) (fst delta)"),
+    "the first column again": ("Columns", "columns M (map (@tl Z) rows) end", "columns M rows end"),
+    "no column": ("Columns", "(columns (outputs f) (rows f)).", "(columns 0 (rows f))."),
+    "one number too many": ("Sampler", "if r <? a then 0 else S (select row (r - a))", "if r <=? a then 0 else S (select row (r - a))"),
+    "bisection on the wrong side": ("Sampler", "if nth middle thresholds 0 <=? r then", "if nth middle thresholds 0 <? r then"),
+    "blocks of one number more": ("Sampler", "(block * width + (width - 1)) then", "(block * width + (width - 2)) then"),
+    "the last bits of a word": ("Sampler", "w / 2 ^ (word - (bits - first)).", "w mod 2 ^ (bits - first + 1)."),
+    "first bits alone": ("Sampler", "f * 2 ^ (bits - first) + w / 2 ^ (word - (bits - first)).", "f * 2 ^ (bits - first)."),
 }  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from strategies import balls, random_ball
 from tolerances import ALGEBRA, SOLVER
 
 import mechdesign as md
+from mechdesign.uncertainty.bounds_of_counts import observed_radius_exact
 from mechdesign.uncertainty.radii import radius_exact
 
 columns = st.lists(st.integers(0, 1000), min_size=5, max_size=5)
@@ -123,8 +124,12 @@ def test_counts_give_the_radius_of_the_bound_and_keep_their_order(bound):
 
 
 def test_the_sharper_bound_is_the_default():
-    assert md.L1Ball.from_counts([3, 5], delta="1e-3").radius == radius_exact(8, 2, "1e-3")
-    assert md.L1Ball.from_samples(["a", "b"], delta="1e-3").radius == radius_exact(2, 2, "1e-3")
+    assert md.L1Ball.from_counts([3, 5], delta="1e-3").radius == observed_radius_exact((3, 5), Fraction(1, 1000))
+    assert md.L1Ball.from_samples(["a", "b"], delta="1e-3").radius == observed_radius_exact((1, 1), Fraction(1, 1000))
+    halves = md.L1Ball.from_probabilities([0.5, 0.5], samples=2, delta="1e-3")
+    assert halves.radius == radius_exact(2, 2, "1e-3")
+    assert "bound" not in repr(md.L1Ball.from_counts([3, 5], delta="1e-3")) + repr(halves)
+    assert "bound='clopper-pearson'" in repr(md.L1Ball.from_counts([3, 5], delta="1e-3", bound="clopper-pearson"))
     assert "bound='weissman'" in repr(md.L1Ball.from_counts([3, 5], delta="1e-3", bound="weissman"))
 
 

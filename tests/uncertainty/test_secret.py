@@ -323,8 +323,8 @@ def test_counts_with_labels_are_aligned():
 
 
 def test_an_output_that_may_leave_one_value_alone_leaks_without_bound():
-    """With so few counts a law within the limits gives the other values no mass, or the output no probability."""
-    few = md.SecretPromise([[1, 1], [1, 1]], delta="0.01", limits="l1-ball")
+    """With no delta a law within the limits gives the other values no mass, or the output no probability."""
+    few = md.SecretPromise([[1, 1], [1, 1]], delta=0, limits="l1-ball")
     assert few.exact_ratio([1, 0]) is None
     assert few.exact_ratio([1, 1]) == 1
     with raises("guarantee-false"):
@@ -333,7 +333,7 @@ def test_an_output_that_may_leave_one_value_alone_leaks_without_bound():
 
 def test_where_the_ratio_is_infinite_laws_within_the_limits_have_lifts_without_bound():
     """The output has probability 0 under one law; on the way there from the law of the counts its lift grows."""
-    few = md.SecretPromise([[1, 1], [1, 1]], delta="0.01", limits="l1-ball")
+    few = md.SecretPromise([[1, 1], [1, 1]], delta=0, limits="l1-ball")
     column = [1, 0]
     assert few.exact_ratio(column) is None
     for k in (Fraction(1, 10), Fraction(1, 10**9), Fraction(1, 10**18)):

@@ -43,8 +43,8 @@ TABLES = {
     ),
     "samples": (
         L1Ball.from_counts(COUNTS, delta=0),
-        {"radius": "2", "counts": [3, 1], "samples": 4, "delta": "0.0", "bound": "clopper-pearson"},
-        {"delta": "0.0", "bound": "clopper-pearson", "counts": COUNTS},
+        {"radius": "2", "counts": [3, 1], "samples": 4, "delta": "0.0", "bound": "observed-sums"},
+        {"delta": "0.0", "bound": "observed-sums", "counts": COUNTS},
     ),
     "asserted samples": (
         L1Ball.from_probabilities(HALVES, samples=9, delta=0, labels=TWO, bound="weissman"),
@@ -120,7 +120,7 @@ TABLES = {
                         "counts": counts,
                         "samples": sum(counts),
                         "delta": "0.0",
-                        "bound": "clopper-pearson",
+                        "bound": "observed-sums",
                     }
                     for counts in ([4, 4], *JOINT)
                 ],

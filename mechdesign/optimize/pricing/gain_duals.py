@@ -19,25 +19,31 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.differences import Differences
 from mechdesign.numerics.exact import float_up
 from mechdesign.numerics.linear_program import minimum
 from mechdesign.optimize.deadline import sooner, time_is_up
+from mechdesign.optimize.effective_epsilon import MOST_IN_PROGRAMS
 from mechdesign.optimize.pricing.l1_ball_duals import ball_duals
-from mechdesign.optimize.pricing.levels import affordable, level_of
+from mechdesign.optimize.pricing.levels import affordable, level_above_all, level_of
 from mechdesign.optimize.pricing.price import Price
 from mechdesign.optimize.pricing.secret_duals import SecretLevels
-from mechdesign.optimize.pricing.two_sided_duals import two_sided_level
+from mechdesign.optimize.pricing.two_sided_duals import two_sided_levels
 from mechdesign.uncertainty import L1Ball, UncertaintySet
 from mechdesign.uncertainty.base import NO_FLOOR, Floor
 from mechdesign.uncertainty.prior_set import SupportRows
 from mechdesign.utility import PolyhedralUtility
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Proposals: TypeAlias = Mapping[int, Floats]
 """For some guesses multipliers of the rows of the support function, from which y and Q follow."""
@@ -78,11 +84,6 @@ def price_by_guess(
     deadline : float or None
         A time of `time.monotonic` after which no linear program begins: prices of guesses are then proved by the
         proposals for half a second, and after that as if the center were known to be the prior.
-
-    Raises
-    ------
-    SolverError
-        If a linear program cannot be solved.
     """
     measured = uncertainty.center if prior is None else prior
     # Where the data say nothing of the secret, e = 1 allows every column.
@@ -114,7 +115,8 @@ def levels_by_guess(
     priced = Differences(measured, [Fraction(x) for x in multipliers.tolist()])
     rows = list(utility.differences(priced, uncertainty.size))
     if floor.least_lift > 0:
-        return [_scaled_up(two_sided_level(uncertainty, exp_epsilon, floor, a, deadline), power) for a, power in rows]
+        found = two_sided_levels(uncertainty, exp_epsilon, floor, [a for a, _ in rows], deadline)
+        return [_scaled_up(level, power) for level, (_, power) in zip(found, rows, strict=True)]
     # Powers of two change no digit; solvers want numbers of about 1.
     linear = np.array([row for row, _ in rows])
     known = {guess: np.ldexp(proposal, -rows[guess][1]) for guess, proposal in (proposals or {}).items()}
@@ -170,11 +172,17 @@ def _duals(
             yield y, ball.member_near(Q)
     else:
         known: Floats | None = None
+        program = MemberProgram.of(uncertainty, exp_epsilon)
         for guess, a in enumerate(linear):
             if not time_is_up(deadline):
-                yield proposed_member(uncertainty, exp_epsilon, a)
+                try:
+                    yield program.proposed(a)
+                except SolverError:  # numbers beyond what a solver takes: no proposal proves a weaker bound
+                    yield 0.0, uncertainty.prior
             elif guess in proposals and not time_is_up(sooner(deadline, -_FOR_PROPOSALS)):
-                yield _proposed(uncertainty, uncertainty.support_rows(), proposals[guess])
+                yield _proposed(uncertainty, program.support, proposals[guess])
+            elif 0 in uncertainty.center:
+                yield 0.0, uncertainty.prior
             else:  # the center is a member
                 if known is None:
                     _, known, _ = ball_duals(L1Ball(uncertainty.center, 0), exp_epsilon, linear)
@@ -188,29 +196,47 @@ def _proved_level(a: Floats, P: Floats, y: float, Q: Floats, exp_epsilon: float)
     return _least_level(a, P, Q, y, exp_epsilon)
 
 
-def proposed_member(uncertainty: UncertaintySet, exp_epsilon: float, a: Floats) -> tuple[float, Floats]:
-    """Return y and a member Q of the set that solve the program above to a solver's tolerance."""
-    from scipy.sparse import block_array, coo_array, eye_array
+@dataclass(frozen=True, eq=False)
+class MemberProgram:
+    """The linear program that proposes y and a member Q of a set; its rows are the same for every guess.
 
-    support = uncertainty.support_rows()
-    N, (R, K) = uncertainty.size, support.auxiliary.shape
-    P = uncertainty.prior
-    # Variables r, s (N), z (R): minimise r with s >= a - r P + columns.T z, sum s <= y / e,
-    # where y = -(auxiliary.T z)_0 and the other entries of auxiliary.T z vanish.
-    first = support.auxiliary[:, [0]].T
-    inequalities = block_array(
-        [
-            [coo_array(-P[:, None]), -eye_array(N), support.columns.T],
-            [None, coo_array(np.ones((1, N))), first / exp_epsilon],
-        ]
-    )
-    objective = np.zeros(1 + N + R)
-    objective[0] = 1.0
-    others = block_array([[coo_array((K - 1, 1 + N)), support.auxiliary[:, 1:].T]])
-    solution = minimum(
-        objective, at_most=(inequalities, np.append(-a, 0.0)), equal=(others, np.zeros(K - 1)), free=[0]
-    ).required("the price of a guess", "change epsilon or radius a little")
-    return _proposed(uncertainty, support, solution.x[1 + N :])
+    Variables are r and s (N of them), and z, a number for each row of the support function: minimise r with
+    ``s >= a - r P + columns.T z`` and ``sum s <= y / e``, where ``y = -(auxiliary.T z)_0`` and the other entries of
+    ``auxiliary.T z`` vanish.
+    """
+
+    uncertainty: UncertaintySet
+    support: SupportRows
+    at_most: csr_array
+    vanishing: csr_array
+
+    @classmethod
+    def of(cls, uncertainty: UncertaintySet, exp_epsilon: float) -> MemberProgram:
+        """Return the program for a set and a level."""
+        from scipy.sparse import block_array, coo_array, csr_array, eye_array
+
+        support = uncertainty.support_rows()
+        N, K = uncertainty.size, support.auxiliary.shape[1]
+        at_most = block_array(
+            [
+                [coo_array(-uncertainty.prior[:, None]), -eye_array(N), support.columns.T],
+                [None, coo_array(np.ones((1, N))), support.auxiliary[:, [0]].T / min(exp_epsilon, MOST_IN_PROGRAMS)],
+            ]
+        )
+        vanishing = block_array([[coo_array((K - 1, 1 + N)), support.auxiliary[:, 1:].T]])
+        return cls(uncertainty, support, csr_array(at_most), csr_array(vanishing))
+
+    def proposed(self, a: Floats) -> tuple[float, Floats]:
+        """Return y and Q that are best for a guess, to a solver's tolerance."""
+        N, objective = self.uncertainty.size, np.zeros(self.at_most.shape[1])
+        objective[0] = 1.0
+        solution = minimum(
+            objective,
+            at_most=(self.at_most, np.append(-a, 0.0)),
+            equal=(self.vanishing, np.zeros(self.vanishing.shape[0])),
+            free=[0],
+        ).required("the price of a guess", "change epsilon or radius a little")
+        return _proposed(self.uncertainty, self.support, solution.x[1 + N :])
 
 
 def _proposed(uncertainty: UncertaintySet, support: SupportRows, z: Floats) -> tuple[float, Floats]:
@@ -222,6 +248,7 @@ def _proposed(uncertainty: UncertaintySet, support: SupportRows, z: Floats) -> t
 
 
 def _least_level(a: Floats, P: Floats, Q: Floats, y: float, exp_epsilon: float) -> float:
-    """Return the level of `level_of` for y and Q that leave room beside the symbols without mass."""
+    """Return the least level that y and Q prove, as they are or with room beside the symbols without mass."""
+    above = level_above_all(a, P, Q, y, exp_epsilon)
     y, Q = affordable(a, P, Q, y, exp_epsilon)
-    return level_of(a, P, Q, y, exp_epsilon)
+    return min(above, level_of(a, P, Q, y, exp_epsilon))

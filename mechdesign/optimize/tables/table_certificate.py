@@ -33,11 +33,11 @@ import numpy as np
 from mechdesign.errors import InputError, SolverError
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import float_down, float_up, over_common_denominator
-from mechdesign.optimize.pricing.gain_duals import proposed_member
+from mechdesign.optimize.effective_epsilon import MOST_IN_PROGRAMS
+from mechdesign.optimize.pricing.gain_duals import MemberProgram
 from mechdesign.optimize.pricing.l1_ball_duals import ball_duals
-from mechdesign.optimize.pricing.two_sided_duals import proposed_members
+from mechdesign.optimize.pricing.two_sided_duals import TwoMembersProgram
 from mechdesign.optimize.tables.table_problem import TableProblem
-from mechdesign.uncertainty.sides import priors_below
 
 _UNIT = 1 << 64  # of which all numbers are whole, times the common denominator of the prior
 _RULED_OUT = 1e3  # times the greatest cost: what proposals are told that inputs lose that are forbidden
@@ -130,7 +130,7 @@ def _levels(problem: TableProblem, linear: list[list[Fraction]]) -> list[Fractio
     """Return r_y of each output."""
     weights, common = over_common_denominator(problem.uncertainty.center)
     unit = common * _UNIT
-    pricer = _Pricer(problem, weights, 1 / problem.sides.epsilon.exp_up, problem.sides.floor_down.least_lift)
+    pricer = _Pricer(problem, weights, 1 / Fraction(problem.exp_epsilon), problem.sides.floor_down.least_lift)
     floats = np.array([[float(c) for c in row] for row in linear])
     levels = []
     for y, (row, proposed) in enumerate(zip(linear, _proposals(problem, floats), strict=True)):
@@ -144,10 +144,13 @@ def _levels(problem: TableProblem, linear: list[list[Fraction]]) -> list[Fractio
 
 def _proposals(problem: TableProblem, linear: Floats) -> list[tuple[Floats, Floats]]:
     """Return z and m for each output, in floats that nothing rests on."""
-    known, e, pairs = problem.uncertainty, float_up(problem.sides.epsilon.exp_up), problem.constraints.forbidden
+    known, e, pairs = problem.uncertainty, min(problem.exp_epsilon, MOST_IN_PROGRAMS), problem.constraints.forbidden
     none, found = np.zeros(problem.size), []
     simple = known.l1_ball is not None and problem.sides.below is None
     by_ball = ball_duals(known.l1_ball, e, linear) if simple and known.l1_ball is not None else None
+    below = problem.sides.floor_down
+    one_sided = MemberProgram.of(known, e) if problem.sides.below is None else None
+    two_sided = None if one_sided else TwoMembersProgram.of(known, below, e, float(below.least_lift))
     for output, row in enumerate(linear):
         without = [x for x in range(problem.size) if (x, output) in pairs]
         if by_ball is not None and not without:
@@ -156,20 +159,12 @@ def _proposals(problem: TableProblem, linear: Floats) -> list[tuple[Floats, Floa
         ruled = row.copy()
         ruled[without] = -_RULED_OUT * max(1.0, float(np.abs(row).max()))
         try:
-            found.append(_by_program(problem, e, ruled))
+            y, Q = one_sided.proposed(ruled) if one_sided else (0.0, none)
+            y, Q, T, R = two_sided.proposed(ruled) if two_sided else (y, Q, 0.0, none)
         except SolverError:  # multipliers beyond what a solver takes: no proposal proves a weaker bound
-            found.append((none, none))
+            y, Q, T, R = 0.0, none, 0.0, none
+        found.append((y * Q, T * R))
     return found
-
-
-def _by_program(problem: TableProblem, e: float, row: Floats) -> tuple[Floats, Floats]:
-    """Return z and m for one output by a linear program."""
-    known, below = problem.uncertainty, problem.sides.floor_down
-    if problem.sides.below is None:
-        y, Q = proposed_member(known, e, row)
-        return y * Q, np.zeros(problem.size)
-    y, Q, T, R = proposed_members(known, priors_below(below, known), e, float(below.least_lift), row)
-    return y * Q, T * R
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism import Guarantee
 from mechdesign.mechanism.table_claims import TableConstraints
 from mechdesign.numerics.exact import rational
+from mechdesign.optimize.effective_epsilon import effective_exp_epsilon
+from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.uncertainty.base import check_about_data, check_set
 from mechdesign.uncertainty.sides import Sides
@@ -108,6 +110,11 @@ class TableProblem:
     def labels(self) -> tuple[str, ...]:
         """The categories."""
         return self.uncertainty.labels
+
+    @property
+    def exp_epsilon(self) -> float:
+        """The exp(epsilon) of its columns, rounded up: the least one that allows all columns, if epsilon is larger."""
+        return effective_exp_epsilon(DesignProblem(self.uncertainty, self.sides))
 
     @property
     def is_transport(self) -> bool:

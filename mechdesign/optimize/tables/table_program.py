@@ -21,6 +21,7 @@ import numpy as np
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import float_down
 from mechdesign.numerics.linear_program import LinearProgram, ProgramSolution
+from mechdesign.optimize.effective_epsilon import MOST_IN_PROGRAMS
 from mechdesign.optimize.tables.table_problem import TableProblem
 
 if TYPE_CHECKING:
@@ -65,14 +66,15 @@ class TableProgram:
     problem : TableProblem
         The problem.
     exp_epsilon : float, optional
-        By default exp(epsilon), rounded down.
+        By default exp(epsilon), rounded down, or the least that allows all columns, if that is less.
     """
 
     def __init__(self, problem: TableProblem, exp_epsilon: float | None = None) -> None:
         from scipy.sparse import csr_array, eye_array, kron
 
         self.problem, N, P = problem, problem.size, problem.uncertainty.prior
-        self._level = float_down(problem.sides.epsilon.exp_down) if exp_epsilon is None else exp_epsilon
+        own = min(float_down(problem.sides.epsilon.exp_down), problem.exp_epsilon, MOST_IN_PROGRAMS)
+        self._level = own if exp_epsilon is None else exp_epsilon
         self._rows: dict[str, _Rows] = {}
         each, floors = eye_array(N), np.array([float(d) for d in problem.constraints.floors])
         self._free = np.array([(x, y) not in problem.constraints.forbidden for y in range(N) for x in range(N)])

@@ -121,7 +121,9 @@ let ball t size =
   ignore (over_common ~digits:3000 (half radius :: masses));
   need (List.length weights = size) "numbers are missing";
   need (List.for_all (fun p -> lt none (add p (half radius))) masses) "a symbol has probability 0 in the whole set";
-  need (List.mem (get a "bound") [ Json.Null; Json.Text "weissman"; Json.Text "clopper-pearson" ]) "an unknown bound";
+  need (List.mem (get a "bound") [ Json.Null; Json.Text "weissman"; Json.Text "clopper-pearson"; Json.Text "observed-sums" ])
+    "an unknown bound";
+  need (not (centered && get a "bound" = Json.Text "observed-sums")) "sums of observed counts without counts";
   let delta = failure a in
   need (delta <> "" || not (given a "bound")) "a bound belongs to delta";
   let words = Printf.sprintf "within %s (l1) of its %s" (as_written "radius" a) (if centered then "center" else "counts") in

@@ -21,12 +21,13 @@ import mechdesign as md
 from mechdesign import uncertainty
 
 BALL, LDP, KNOWN = {"delta": 1e-9}, {"delta": 0}, {"known": True}
+ANY_COUNTS = {"radius": uncertainty.clopper_pearson_radius(48842, 6, 1e-9)}
 # Unchanged shares of an independent program, to ten digits.
 SHARES = [
     (EDUCATION, BALL, ("0.3092554622", "0.4970450697", "0.7717420632")),
     (EDUCATION, LDP, ("0.2643864022", "0.3452656646", "0.5110966981")),
     (EDUCATION, KNOWN, ("0.3139393251", "0.5175984431", "0.7794893783")),
-    (RELATIONSHIP, BALL, ("0.4345784393", "0.6771117377", "0.9054876358")),
+    (RELATIONSHIP, ANY_COUNTS, ("0.4345784393", "0.6771117377", "0.9054876358")),
 ]
 
 
@@ -156,6 +157,18 @@ def test_floors_and_forbidden_pairs_are_kept_exactly():
     assert rows[3][4] == rows[4][3] == 0
     assert keeps_margins(found.mechanism, [*RELATIONSHIP.values()])
     assert found.certified
+
+
+@pytest.mark.parametrize(
+    "given", [KNOWN, {"radius": "0.05"}, {"known": True, "invariant": False}, {"known": True, "cap": 90}]
+)
+@pytest.mark.parametrize("epsilon", [25, 50, 100, 700])
+def test_an_epsilon_that_allows_every_table_is_certified(given, epsilon):
+    """A solver loses coefficients of exp(-50): bounds of 17,269 for a share, or no solution, were the result."""
+    found = md.design_table(EDUCATION, epsilon, **given)
+    assert found.certified
+    assert found.value > 1 - 1e-6
+    assert md.verify(found.mechanism).optimal
 
 
 @pytest.mark.parametrize("seed", range(12))
