@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import Any
 
 from mechdesign.errors import InputError, LimitError
-from mechdesign.proofs.limits import Limits
+from mechdesign.proofs.tail_ranges import TailRanges
 from mechdesign.proofs.terms import file_term
 
 MOST_SYMBOLS = 300
@@ -133,7 +133,7 @@ def _theorem_of_samples(promise: Mapping[str, Any], size: int) -> str:
     m, delta = promise["samples"], Fraction(str(promise["delta"]))
     if not (0 < Fraction(promise["radius"]) < 2 and delta > 0):
         return ""
-    found = Limits.of(m, Fraction(promise["radius"]), delta / (2**size - 2)).ranges()
+    found = TailRanges.of(m, Fraction(promise["radius"]), delta / (2**size - 2)).ranges()
     if found is None:
         return ""
     ranges = "; ".join(each.term() for each in found)

@@ -20,7 +20,7 @@ _Number = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Range:
+class CountRange:
     """The counts up to ``last``, and what holds for them; for rare ones, how many terms of the tail are summed."""
 
     kind: str
@@ -33,12 +33,12 @@ class Range:
 
 
 @dataclass
-class Limits:
+class TailRanges:
     """The test of all counts for n, T = A/D and a level, as Coq computes it.
 
     Examples
     --------
-    >>> [found.term() for found in Limits.of(40, Fraction(9, 10), Fraction(1, 100)).ranges()]
+    >>> [found.term() for found in TailRanges.of(40, Fraction(9, 10), Fraction(1, 100)).ranges()]
     ['Rare 39 0', 'Rare 40 0']
     """
 
@@ -51,13 +51,13 @@ class Limits:
     _factorial: _Number = (1, 0)
 
     @classmethod
-    def of(cls, samples: int, radius: Fraction, level: Fraction) -> Limits:
+    def of(cls, samples: int, radius: Fraction, level: Fraction) -> TailRanges:
         """Return the test of an l1 radius, each set of symbols at a level."""
         return cls(samples, samples * radius.numerator, 2 * radius.denominator, level)
 
-    def ranges(self) -> list[Range] | None:
+    def ranges(self) -> list[CountRange] | None:
         """Return ranges that cover all counts, or None if a tail is not shown to be small, or terms are too many."""
-        found, terms = list[Range](), 0
+        found, terms = list[CountRange](), 0
         for each in self._found():
             terms += each.terms + 1
             if terms > MOST_TERMS:
@@ -65,20 +65,20 @@ class Limits:
             found.append(each)
         return found if found and found[-1].last == self.n else None
 
-    def _found(self) -> Iterator[Range]:
+    def _found(self) -> Iterator[CountRange]:
         first = self.A // self.D + 1
         while first <= self.n:
             kinds: list[tuple[str, Callable[[int, int], bool]]] = [("Rise", self.rises), ("Fall", self._falls_to)]
             for kind, holds in kinds:
                 if (last := _furthest(holds, first, self.n)) is not None:
-                    yield Range(kind, last)
+                    yield CountRange(kind, last)
                     break
             else:
                 self._advance(first)
                 last = _furthest(lambda i, j: self.terms(i, j) is not None, first, self.n)
                 if last is None:
                     return
-                yield Range("Rare", last, self.terms(first, last) or 0)
+                yield CountRange("Rare", last, self.terms(first, last) or 0)
             first = last + 1
 
     def rises(self, i: int, j: int) -> bool:

@@ -19,7 +19,7 @@ from mechdesign.mechanism.claims import Parts
 from mechdesign.mechanism.mechanism_files import to_json
 from mechdesign.proofs.coq_file import MOST_SAMPLES, SAMPLES, certificate
 from mechdesign.proofs.kernel import ask_coq
-from mechdesign.proofs.limits import Limits
+from mechdesign.proofs.tail_ranges import TailRanges
 from mechdesign.uncertainty.radii import radius_exact
 
 needs_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not installed")
@@ -36,7 +36,7 @@ def exact_tail(n, k, t):
 def test_what_a_range_says_is_true_of_the_exact_tails(n, t, level):
     if not 0 < t < 1:
         return
-    limits = Limits.of(n, 2 * t, Fraction(level))
+    limits = TailRanges.of(n, 2 * t, Fraction(level))
     tails = {k: exact_tail(n, k, t) for k in range(math.floor(n * t) + 1, n + 1)}
     found = limits.ranges()
     worst = max(tails.values())
@@ -61,14 +61,14 @@ def test_what_a_range_says_is_true_of_the_exact_tails(n, t, level):
 def test_the_radius_of_the_package_is_supported(n, size, delta, bound):
     radius, level = radius_exact(n, size, Fraction(delta), bound=bound), Fraction(delta) / (2**size - 2)
     if radius < 2:
-        assert Limits.of(n, radius, level).ranges() is not None
+        assert TailRanges.of(n, radius, level).ranges() is not None
         if bound == "clopper-pearson":
-            assert Limits.of(n, radius - STEP, level).ranges() is None
+            assert TailRanges.of(n, radius - STEP, level).ranges() is None
 
 
 def test_many_samples_are_few_ranges():
     radius = radius_exact(48_842, 16, Fraction("1e-9"))
-    found = Limits.of(48_842, radius, Fraction("1e-9") / (2**16 - 2)).ranges()
+    found = TailRanges.of(48_842, radius, Fraction("1e-9") / (2**16 - 2)).ranges()
     assert len(found) < 60
     assert sum(each.terms for each in found) < 5_000
 
