@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -38,6 +39,16 @@ def pytest_collection():
     finally:
         gc.enable()
         gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def _registries_stay():
+    """Refuse a test that leaves a class registered: others would find it or not, by their order."""
+    rooms = [sys.modules.get(f"mechdesign.{room}.registry") for room in ("uncertainty", "utility")]
+    before = [None if room is None else dict(room._registered) for room in rooms]
+    yield
+    for room, registered in zip(rooms, before, strict=True):
+        assert room is None or room._registered == registered, "a class stays registered; use separate_registries"
 
 
 def _names_a_test(argument):

@@ -20,6 +20,7 @@ import pytest
 from matrices import mechanism_of, randomized_response
 from measures import sources
 from refusals import KINDS, raises
+from registries import separate_registries
 
 import mechdesign as md
 from mechdesign.cli.entry_point import run
@@ -103,7 +104,8 @@ def privatize(*records):
 
 @provokes("the center of a box is outside its bounds; give lower <= center <= upper for each symbol")
 def input_(patch):
-    from tests.outside.box_set import Box
+    with separate_registries():
+        from tests.outside.box_set import Box
 
     Box([0.1, 0.2], [0.6, 0.5], [0.9, 0.1])
 

@@ -99,7 +99,8 @@ def test_code_does_not_grow_unseen():
     # 0.127 before bounds of counts had a module.
     assert sum(map(measures.import_lines, matrices.values())) <= 0.1275 * code
     # 35,750 before `plan` took columns of whole records.
-    assert code <= 35_770
+    # 35,770 before levels of gains charged rounding errors to their own symbols.
+    assert code <= 35_800
     every = sum(map(measures.code_lines, MODULES.values()))
     assert sum(map(measures.import_lines, MODULES.values())) <= 0.135 * every
 

@@ -96,7 +96,7 @@ def check_records(
     Raises
     ------
     GuaranteeError
-        If no joint law has the tables of two views, or a claim is false.
+        If no joint law has the tables of the views, or a claim is false.
     """
     shared = _compared_tables(mechanism)
     found = _checked_claims(mechanism, progress, time_limit) if claims else CheckedRecords(checked=False)
@@ -129,6 +129,7 @@ def _checked_claims(mechanism: Any, progress: Callable[[str], None], time_limit:
 
 def _compared_tables(mechanism: Any) -> list[ComparedTable]:
     """Return the tables that views share, those first in which they differ most."""
+    from mechdesign.records.joint_existence import no_joint_law
     from mechdesign.records.shared_tables import shared_tables
 
     sets = [(part.name, part.attributes, part.mechanism.guarantee.uncertainty) for part in mechanism.listed]
@@ -136,6 +137,8 @@ def _compared_tables(mechanism: Any) -> list[ComparedTable]:
     for table in found:
         if table.contradicts:
             raise GuaranteeError.guarantee_false(table.contradiction())
+    if lost := no_joint_law(sets):
+        raise GuaranteeError.guarantee_false(lost.contradiction())
     return [ComparedTable.built_from(table, differ=table.in_words() if table.distance else None) for table in found]
 
 

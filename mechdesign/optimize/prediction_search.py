@@ -114,7 +114,7 @@ def _program(
 
     known = polytope.uncertainty
     linear = Predictions(utility.centered(known.center), predictions).gains(known.size) * known.prior
-    scale = float(np.abs(linear).max())
+    scale = float(np.abs(linear).max()) or 1.0  # the mean alone gains nothing
     found = solve_program(
         polytope, lambda matrix: (cp.sum(cp.multiply(linear.T / scale, matrix)), []), deadline, closed=closed
     )

@@ -21,6 +21,7 @@ from mechdesign.numerics.exact import rational
 from mechdesign.numerics.tolerances import GAP
 from mechdesign.optimize import Design
 from mechdesign.problem import DesignProblem
+from mechdesign.records.joint_existence import no_joint_law
 from mechdesign.records.number_bins import NumberBins
 from mechdesign.records.record_certificate import (
     bound_of_records,
@@ -273,6 +274,8 @@ def design_records(  # noqa: PLR0913 - each is a choice of its own
     for shared in shared_tables((view.name, view.attributes, prior) for view, prior in listed):
         if shared.contradicts:
             raise InputError.evidence_contradicts(shared.contradiction())
+    if lost := no_joint_law((view.name, view.attributes, prior) for view, prior in listed):
+        raise InputError.evidence_contradicts(lost.contradiction())
     part = _part(given, delta)
     tasks: list[MatrixTask | StringTask] = []
     for view, prior in zip(shown, sets, strict=True):

@@ -6,7 +6,7 @@ but the sets must have a law of S in common: else no joint law has views in all 
 The laws of S that views in an l1 ball of radius r have lie within r of the estimate, as sums of parts are no farther
 apart than the parts. So estimates farther apart than both radii together contradict each other.
 
-Tables that agree on all that they share two by two may still belong to no joint law; that is not looked for here.
+Tables that agree on all that they share two by two may still belong to no joint law: `joint_existence` looks for that.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from mechdesign.optimize.pricing import gain_duals, price_by_guess
 from mechdesign.optimize.pricing.l1_ball_duals import ball_duals
 from mechdesign.optimize.pricing.listing import reduced_costs
 from mechdesign.optimize.rays import Rays
-from mechdesign.uncertainty import LowerLimits
+from mechdesign.uncertainty import LowerLimits, RelativeBall
 from mechdesign.uncertainty.base import NO_FLOOR, Floor
 
 AGREE = 1e-9
@@ -191,6 +191,16 @@ def test_the_rows_of_a_set_are_made_once_for_all_guesses(floor, monkeypatch):
     price = price_by_guess(hull, 2.0, md.HammingAccuracy(), np.zeros(5), floor=floor)
     assert price.columns == 5
     assert 1 <= len(made) <= 2
+
+
+@pytest.mark.parametrize("in_time", [True, False])
+def test_symbols_that_were_never_seen_are_priced_at_any_epsilon_and_without_time(in_time):
+    """The center has no mass there: as a known prior it is refused, which ended designs that ran out of time."""
+    known = RelativeBall.from_counts({"a": 50, "b": 30, "c": 15, "d": 0, "e": 0}, "0.01", epsilon="25")
+    multipliers, deadline = known.prior + 0.01, None if in_time else time.monotonic() - 1
+    for epsilon in (10, 25, 50):
+        upper = price_by_guess(known, math.exp(epsilon), md.HammingAccuracy(), multipliers, deadline=deadline).upper
+        assert upper == pytest.approx(-0.01 / (50 / 95), rel=1e-9)  # of the column of the first symbol alone
 
 
 def test_garbage_proposals_for_a_hull_bound_the_optimum_all_the_same(monkeypatch):

@@ -10,7 +10,7 @@ import pytest
 import mechdesign
 
 COQ = Path(mechdesign.__file__).parent / "proofs" / "coq"
-FILES = ("Spec", "ExpLow", "Support", "Check", "Sanity", "Sampler")
+FILES = ("Spec", "ExpLow", "Support", "Check", "Columns", "Sanity", "Sampler")
 MUTANTS = {
     "rows sum to anything": ("Spec", "0 <= K x y) /\\ sum M (K x) = 1.", "0 <= K x y)."),
     "entries of any sign": ("Spec", "(forall y, (y < M)%nat -> 0 <= K x y) /\\ sum M (K x) = 1.", "sum M (K x) = 1."),
@@ -49,6 +49,8 @@ MUTANTS = {
     "the first output alone": ("Check", "fst t v && snd t v) (seq 0 (outputs f)).", "fst t v && snd t v) (seq 0 1)."),
     "a negative epsilon": ("ExpLow", "(0 <=? a)%Z end.", "true end."),
     "nothing is proved": ("Check", "Definition check (f : file) : bool :=\n", "Definition check (f : file) : bool := false &&\n"),
+    "the first column again": ("Columns", "columns M (map (@tl Z) rows) end", "columns M rows end"),
+    "no column": ("Columns", "(columns (outputs f) (rows f)).", "(columns 0 (rows f))."),
     "one number too many": ("Sampler", "if r <? a then 0 else S (select row (r - a))", "if r <=? a then 0 else S (select row (r - a))"),
     "bisection on the wrong side": ("Sampler", "if nth middle thresholds 0 <=? r then", "if nth middle thresholds 0 <? r then"),
     "blocks of one number more": ("Sampler", "(block * width + (width - 1)) then", "(block * width + (width - 2)) then"),

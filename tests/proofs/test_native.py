@@ -145,6 +145,22 @@ def test_a_refusal_names_an_output_and_an_input(tmp_path):
         assert native.run(path, program=program) == (told, 1)
 
 
+def test_more_symbols_than_the_kernel_is_given(tmp_path):
+    """Randomized response on 400 symbols, known to be equally likely: the greatest lift is 400 (2^20 - 399) / 2^20."""
+    size, stay = 400, 2**20 - 399
+    table = document(content("ball"))
+    table |= {"inputs": [f"x{i}" for i in range(size)], "outputs": [f"y{i}" for i in range(size)], "bits": 20}
+    table["numerators"] = [[stay if i == j else 1 for j in range(size)] for i in range(size)]
+    worst = Fraction(size * stay, 2**20)
+    for change, status in ((0, 0), (TINY, 1)):
+        epsilon = f"log({worst * (1 - change)})"
+        table["guarantee"] = {"epsilon": epsilon, "radius": "0", "counts": [1] * size}
+        (tmp_path / "m.json").write_text(json.dumps(table))
+        told, found = native.run(tmp_path / "m.json")
+        assert found == status
+    assert told == "the guarantee is false: that of output 'y0' at the input 'x0', and of 399 more"
+
+
 def test_what_is_told_of_a_promise(tmp_path):
     path = tmp_path / "m.json"
     path.write_bytes(content("relative ball", " log( 9 )\n", lower="log(81)"))

@@ -211,3 +211,12 @@ def test_outputs_that_a_solver_leaves_without_mass_cost_nothing(counts, values, 
     listed = solve_ray_lp(check_listable(known, math.exp(epsilon)), design.problem.utility, lambda _: None).matrix
     assert design.certified
     np.testing.assert_allclose(design.value, design.problem.utility.value(listed, known.prior), rtol=2e-6)
+
+
+@pytest.mark.parametrize("sides", [{}, {"cap": "0.6"}, {"lower": "0.1"}])
+def test_where_one_value_is_certain_nothing_is_left_to_explain(sides):
+    """Gains were divided by the greatest of them, which is 0."""
+    for known in (Box.from_counts([0, 115], "0.1"), md.L1Ball.from_counts([0, 115], radius="0.1")):
+        found = md.design(md.DesignProblem(known, "0.1", md.ExplainedVariance([8, 12]), **sides))
+        assert found.value == 0
+        assert found.certified

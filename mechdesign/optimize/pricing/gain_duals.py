@@ -25,13 +25,15 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.differences import Differences
 from mechdesign.numerics.exact import float_up
 from mechdesign.numerics.linear_program import minimum
 from mechdesign.optimize.deadline import sooner, time_is_up
+from mechdesign.optimize.effective_epsilon import MOST_IN_PROGRAMS
 from mechdesign.optimize.pricing.l1_ball_duals import ball_duals
-from mechdesign.optimize.pricing.levels import affordable, level_of
+from mechdesign.optimize.pricing.levels import affordable, level_above_all, level_of
 from mechdesign.optimize.pricing.price import Price
 from mechdesign.optimize.pricing.secret_duals import SecretLevels
 from mechdesign.optimize.pricing.two_sided_duals import two_sided_levels
@@ -82,11 +84,6 @@ def price_by_guess(
     deadline : float or None
         A time of `time.monotonic` after which no linear program begins: prices of guesses are then proved by the
         proposals for half a second, and after that as if the center were known to be the prior.
-
-    Raises
-    ------
-    SolverError
-        If a linear program cannot be solved.
     """
     measured = uncertainty.center if prior is None else prior
     # Where the data say nothing of the secret, e = 1 allows every column.
@@ -178,9 +175,14 @@ def _duals(
         program = MemberProgram.of(uncertainty, exp_epsilon)
         for guess, a in enumerate(linear):
             if not time_is_up(deadline):
-                yield program.proposed(a)
+                try:
+                    yield program.proposed(a)
+                except SolverError:  # numbers beyond what a solver takes: no proposal proves a weaker bound
+                    yield 0.0, uncertainty.prior
             elif guess in proposals and not time_is_up(sooner(deadline, -_FOR_PROPOSALS)):
                 yield _proposed(uncertainty, program.support, proposals[guess])
+            elif 0 in uncertainty.center:
+                yield 0.0, uncertainty.prior
             else:  # the center is a member
                 if known is None:
                     _, known, _ = ball_duals(L1Ball(uncertainty.center, 0), exp_epsilon, linear)
@@ -218,7 +220,7 @@ class MemberProgram:
         at_most = block_array(
             [
                 [coo_array(-uncertainty.prior[:, None]), -eye_array(N), support.columns.T],
-                [None, coo_array(np.ones((1, N))), support.auxiliary[:, [0]].T / exp_epsilon],
+                [None, coo_array(np.ones((1, N))), support.auxiliary[:, [0]].T / min(exp_epsilon, MOST_IN_PROGRAMS)],
             ]
         )
         vanishing = block_array([[coo_array((K - 1, 1 + N)), support.auxiliary[:, 1:].T]])
@@ -246,6 +248,7 @@ def _proposed(uncertainty: UncertaintySet, support: SupportRows, z: Floats) -> t
 
 
 def _least_level(a: Floats, P: Floats, Q: Floats, y: float, exp_epsilon: float) -> float:
-    """Return the level of `level_of` for y and Q that leave room beside the symbols without mass."""
+    """Return the least level that y and Q prove, as they are or with room beside the symbols without mass."""
+    above = level_above_all(a, P, Q, y, exp_epsilon)
     y, Q = affordable(a, P, Q, y, exp_epsilon)
-    return level_of(a, P, Q, y, exp_epsilon)
+    return min(above, level_of(a, P, Q, y, exp_epsilon))

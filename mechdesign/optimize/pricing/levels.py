@@ -7,6 +7,8 @@ import numpy as np
 from mechdesign.numerics.arrays import Floats
 
 _EPS = float(np.finfo(float).eps)
+_MEMBER = 2e-15  # more than how far `member_near` is from a member
+_LEAST = 1e-300  # more than what underflows
 
 
 def level_of(a: Floats, P: Floats, Q: Floats, y: float, exp_epsilon: float) -> float:
@@ -27,6 +29,23 @@ def level_of(a: Floats, P: Floats, Q: Floats, y: float, exp_epsilon: float) -> f
     following = np.append(breaks[order][1:], -np.inf)
     level = float(levels[int(np.argmax(levels >= following))])
     return level + rounding + (a.size + 64) * _EPS * abs(level)
+
+
+def level_above_all(a: Floats, P: Floats, Q: Floats, y: float, exp_epsilon: float) -> float:
+    """Return an r at which no symbol with mass has a term, rounded up; infinite if the others leave no room.
+
+    Here each rounding error is charged to its own symbol. In `level_of` all are charged to the room ``y / e``, where e
+    multiplies them: with a symbol that was never seen and epsilon = 25 a bound was off by 1e-3.
+    """
+    y = max(y, 16 * a.size * exp_epsilon * _LEAST)
+    # a has a relative error of 13 units, entry by entry, and Q is within 1e-15 of a member.
+    above = a + y * Q + 32 * _EPS * (np.abs(a) + y * Q) + _MEMBER * y + _LEAST
+    massless = P <= 0
+    taken = float(np.maximum(above[massless], 0.0).sum()) * (1 + (a.size + 8) * _EPS)
+    if not taken <= y / exp_epsilon * (1 - 4 * _EPS):
+        return np.inf
+    level = float((above[~massless] / P[~massless]).max())
+    return level + 16 * _EPS * abs(level)
 
 
 def affordable(a: Floats, P: Floats, Q: Floats, y: float, exp_epsilon: float) -> tuple[float, Floats]:

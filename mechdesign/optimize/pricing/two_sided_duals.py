@@ -19,6 +19,7 @@ never false. With T = 0 it is the bound without a promise from below.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -26,10 +27,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import float_down
 from mechdesign.numerics.linear_program import minimum
 from mechdesign.optimize.deadline import time_is_up
+from mechdesign.optimize.effective_epsilon import MOST_IN_PROGRAMS
 from mechdesign.optimize.pricing.levels import affordable, level_of
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.uncertainty.base import Floor
@@ -65,11 +68,6 @@ def two_sided_levels(
         The gains c of each guess, weighted by P, minus lambda.
     deadline : float or None
         A time of `time.monotonic` after which nothing is proposed, so that levels are those of any column.
-
-    Raises
-    ------
-    SolverError
-        If a linear program cannot be solved.
     """
     P, least_lift = uncertainty.prior, float_down(floor.least_lift)
     program = None
@@ -78,7 +76,8 @@ def two_sided_levels(
         if not time_is_up(deadline):
             if program is None:
                 program = TwoMembersProgram.of(uncertainty, floor, exp_epsilon, max(least_lift, _LEAST_IN_PROGRAM))
-            y, Q, T, R = program.proposed(c)
+            with contextlib.suppress(SolverError):  # no proposal proves a weaker bound
+                y, Q, T, R = program.proposed(c)
         # R is within 1e-15 of a member, entry by entry; what it takes from c is rounded down.
         taken = np.maximum(least_lift * T * (R - _MEMBER), 0.0) * (1 - 4 * _EPS)
         left = c - taken + 4 * _EPS * (np.abs(c) + taken)
@@ -115,7 +114,7 @@ class TwoMembersProgram:
         at_most = block_array(
             [
                 [coo_array(-uncertainty.prior[:, None]), -eye_array(N), eye_array(N), of_Q.columns.T, -of_R.columns.T],
-                [None, ones, None, of_Q.auxiliary[:, [0]].T / exp_epsilon, None],
+                [None, ones, None, of_Q.auxiliary[:, [0]].T / min(exp_epsilon, MOST_IN_PROGRAMS), None],
                 [None, None, -least_lift * ones, None, -of_R.auxiliary[:, [0]].T],
             ]
         )

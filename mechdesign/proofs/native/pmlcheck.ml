@@ -1,4 +1,4 @@
-(* The promise of a mechanism file, decided by the test that is proved in Check.v. *)
+(* The promise of a mechanism file, decided by the test that is proved in Check.v and Columns.v. *)
 open Checker
 open Number
 
@@ -27,7 +27,7 @@ let term path = if is_certificate path then Certificate.(file_of_term (term_in (
 
 let decided path =
   let found = mechanism path in
-  if not (check found.file) then begin
+  if not (check_by_columns found.file) then begin
     match refused found.file with
     | (y, x) :: rest ->
       let label names n = line (List.nth names (int_of n)) in
