@@ -248,9 +248,9 @@ def _print_symbols(found: Analysis) -> None:
     for label, mass, variance, _ in list(zip(*found.table("symbols").values(), strict=True))[:_SHOWN]:
         error = f"{(variance / _REPORTS) ** 0.5:.3g}" if finite(variance) is not None else "not determined"
         rows.append([label, f"{mass:.5g}", error])
-    heads = ["symbol", "probability", f"standard error at {_REPORTS:,} reports"]
+    heads = ["category", "probability", f"standard error at {_REPORTS:,} reports"]
     print_table(heads, rows, title="Estimates of frequencies")
-    _print_rest(len(found.inputs), "symbols")
+    _print_rest(len(found.inputs), "categories")
 
 
 def _print_rest(size: int, what: str) -> None:

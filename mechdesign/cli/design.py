@@ -63,7 +63,7 @@ class DesignOutput(DesignTable, Titled):
     "--tol",
     type=float,
     help=f"Relative gap to the bound that counts as optimal. [default: {GAP:g}; for an estimation error 1e-4 from 11 "
-    "symbols on, 0.03 from 17 on (LDP: from 25)]",
+    "categories on, 0.03 from 17 on (LDP: from 25)]",
 )
 @click.option(
     "--outputs",
@@ -78,7 +78,7 @@ class DesignOutput(DesignTable, Titled):
 @click.option(
     "--merge/--no-merge",
     default=None,
-    help="Let symbols share a row of the mechanism at once, or never; without either, where the search needs it.",
+    help="Let categories share a row of the mechanism at once, or never; without either, where the search needs it.",
 )
 @click.option(
     "--method", metavar="NAME", help="Design by this method, one of those that `mechdesign methods` shows as covering."

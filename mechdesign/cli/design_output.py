@@ -121,7 +121,7 @@ def _worst_case_facts(design: Design) -> list[tuple[str, str]]:
     facts = [("at the estimate", amount(design.value_at_estimate, design.unit))]
     if worst.utility.polyhedral is None and all(1 in prior for prior in mixture.priors):
         text = (
-            "under some prior of the set one symbol is certain, so that reports inform about nothing: the least is 0 "
+            "under some prior of the set one category is certain, so that reports inform about nothing: the least is 0 "
             "for every mechanism; this one is the best for the estimate"
         )
         facts.append(("why 0", text))
@@ -154,8 +154,8 @@ def _merged(design: Design) -> str:
     shown = [_some(group, _SHOWN_ALIKE, ", ") for group in groups]
     text = _some(shown, _SHOWN_GROUPS, "; ", "groups ")
     return (
-        f"{inputs} symbols share {rows} rows, and reports do not tell symbols with the same row apart (--json lists "
-        f"them all, --no-merge gives each its own row); the same: {text}"
+        f"{inputs} categories share {rows} rows, and reports do not tell categories with the same row apart (--json "
+        f"lists them all, --no-merge gives each its own row); the same: {text}"
     )
 
 

@@ -61,8 +61,8 @@ def undetermined(matrix: Floats) -> str:
     if groups == len(matrix):
         return "more reports are needed to determine the frequencies than floats can count"
     if groups == 1:
-        return "reports do not determine the frequencies, neither of a symbol nor of a group of symbols"
-    return f"reports do not determine the frequencies: they tell only {groups} groups of symbols apart"
+        return "reports do not determine the frequencies, neither of a category nor of a group of categories"
+    return f"reports do not determine the frequencies: they tell only {groups} groups of categories apart"
 
 
 def _beside_the_least(design: Design, error: float) -> str:

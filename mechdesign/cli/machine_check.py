@@ -29,6 +29,10 @@ _MOST_BYTES = 1 << 25
 _THEOREM = "for every prior Q of the set, every report y and every input x: K(y|x) <= e^{} sum Q(x') K(y|x')"
 _NPZ = "{} is an NPZ file; Coq is given the integers of JSON"
 _BELOW = "K(y|x) >= e^-{} sum Q(x') K(y|x')"
+_LEARNT = (
+    "; and whatever the prior is, the shares of {} independent draws from it are farther from it than the radius with "
+    "probability at most {}"
+)
 _CAP = "for every two inputs K(y|x) <= e^{} K(y|x')"
 
 
@@ -80,8 +84,13 @@ class MachineCheck:
         sides = (("epsilon", _THEOREM), ("lower", _BELOW), ("cap", _CAP))
         promise = document["guarantee"]
         told = [words.format(exponent_in_words(promise[side])) for side, words in sides if side in promise]
+        learnt = (
+            ""
+            if verdict.learnt is None
+            else _LEARNT.format(verdict.learnt[0], str(document["guarantee"]["delta"]).lower())
+        )
         return MachineChecked(
-            theorem="; and ".join(told) + "; the rows sum to 1, and the set has a prior",
+            theorem="; and ".join(told) + "; the rows sum to 1, and the set has a prior" + learnt,
             coq=verdict.coq,
             axioms=verdict.axioms,
             certificate=verdict.certificate,

@@ -70,7 +70,13 @@ class MechanismKind:
             )
 
 
-_NO_LIST = "windows are for strings that nobody has listed, and this needs a list of values; see mechdesign verify"
+_OF_STRINGS = {
+    "audit": "it counts reports about each value of a list, and windows report about strings that nobody has listed; "
+    "mechdesign verify proves their promise, and the conformance kit tries a sampler in another language",
+    "analyze": "it reads the probability of each report given each value of a list, and windows report about strings "
+    "that nobody has listed; mechdesign verify proves their promise and the greatest leakage",
+}
+_OF_PREFIXES = "it is for windows of whole strings; mechdesign verify proves the promise of each level"
 _NO_MATRIX = (
     "mechdesign analyze and mechdesign plan --reports set views beside others; or give the file of one view, which "
     "Python writes: RecordMechanism.load(FILE).part(NAME).mechanism.save(NEW)"
@@ -82,8 +88,7 @@ KINDS: dict[bytes, MechanismKind] = {
         "windows",
         "mechdesign.windows",
         "WindowMechanism",
-        dict.fromkeys(_MATRIX_ALONE, _NO_LIST)
-        | dict.fromkeys(("compare", "plan", "report"), "give it by the name of its file"),
+        _OF_STRINGS | dict.fromkeys(("compare", "plan", "report"), "give it by the name of its file"),
         has_sample=True,
         own={
             "compare": "mechdesign.cli.windows_compare:compare_strings",
@@ -95,7 +100,9 @@ KINDS: dict[bytes, MechanismKind] = {
         "windows of prefixes",
         "mechdesign.windows",
         "PrefixWindows",
-        {**dict.fromkeys(_MATRIX_ALONE, _NO_LIST), "estimate": "give its reports to mechdesign heavy-hitters"},
+        dict.fromkeys(_MATRIX_ALONE, _OF_PREFIXES)
+        | _OF_STRINGS
+        | {"estimate": "give its reports to mechdesign heavy-hitters"},
         has_sample=True,
     ),
     b"mechdesign/records": MechanismKind(
@@ -138,14 +145,18 @@ def own_command(command: str, path: str | None, **options: object) -> Callable[.
 
     Raises
     ------
+    InputError
+        For a file of a kind that the command does not know.
     click.UsageError
         For options of such kinds that are given without one.
     """
-    own = {} if path is None or not Path(path).is_file() else kind_of(path).own
-    if command in own:
-        module, _, name = own[command].partition(":")
+    kind = MATRIX if path is None or not Path(path).is_file() else kind_of(path)
+    if command in kind.own:
+        module, _, name = kind.own[command].partition(":")
         found: Callable[..., int] = getattr(import_module(module), name)
         return found
+    if path is not None:
+        kind.check_known(command, path)
     for name, value in options.items():
         if value is not None:
             raise click.UsageError(f"--{name} is for windows; leave it out")

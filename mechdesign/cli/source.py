@@ -413,8 +413,8 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "kind",
         metavar="KIND",
         help=f"The set that holds the true distribution except with probability --delta: {', '.join(_KINDS)}. Limits "
-        "of each symbol (box, lower-limits) are best where one symbol has most of the mass; event-set, best up to 16 "
-        "symbols, and relative-ball, for any number, are nearly always better than the l1 ball. "
+        "of each category (box, lower-limits) are best where one category has most of the mass; event-set, best up to "
+        "16 categories, and relative-ball, for any number, are nearly always better than the l1 ball. "
         f"[default: {_KINDS[0]}]",
     ),
     show_values_option,

@@ -40,7 +40,7 @@ class HeavyHittersOutput(Output):
     shares: Sequence[Number]
     standard_errors: Sequence[Number]
     simultaneous_intervals: Sequence[Annotated[Sequence[Number], Field(min_length=2, max_length=2)]]
-    sample_shares: Sequence[Number]
+    sample_shares: Sequence[Number] | None = None
     searched: Whole
     false: Number
     reports: Whole
@@ -59,8 +59,8 @@ class HeavyHittersOutput(Output):
 @click.option(
     "--reference",
     metavar="FILE",
-    required=True,
-    help="Counts of the sample that proves, string and count (CSV), as `design --evidence` writes them.",
+    help="Counts of the sample that proves, string and count (CSV), as `design --evidence` writes them. Without it "
+    "errors are greater, and --characters is needed: shares come from the lengths of windows alone.",
 )
 @click.option(
     "--characters", metavar="TEXT", help="The characters that strings may have. [default: those of the reference]"
@@ -85,7 +85,7 @@ def heavy_hitters_command(
     file: str,
     column: str,
     mechanism_file: str,
-    reference: str,
+    reference: str | None,
     characters: str | None,
     kept: int | None,
     false: float,
@@ -131,13 +131,15 @@ def heavy_hitters_command(
             counted, parts = counted_reports(reports, mechanism, (), first, jobs, scheduler, progress)
         from mechdesign.windows.prefix_search import heavy_hitters_of_counts
 
-        shares, options = reference_shares(reference, mechanism), given(characters=characters, kept=kept)
+        options = given(characters=characters, kept=kept)
+        shares = None if reference is None else reference_shares(reference, mechanism)
         progress("searching")
         found = heavy_hitters_of_counts(counted, mechanism, shares, false=false, **options)
     printed = _output(found, confidence, **sources(parts, first))
     if output is not None:
         content = json.dumps(printed.dump(), ensure_ascii=False, indent=1).encode() + b"\n"
-        write_atomically(output, csv_table(_HEADER, _rows(printed, "{!r}")) if ending == ".csv" else content)
+        header = _HEADER[:-1] if found.by_lengths else _HEADER
+        write_atomically(output, csv_table(header, _rows(printed, "{!r}")) if ending == ".csv" else content)
     if as_json:
         print_output(printed.model_copy(update=given(output=output)))
         return
@@ -150,20 +152,21 @@ def _output(found: HeavyHitters, confidence: float, **keys: Any) -> HeavyHitters
         shares=found.shares.tolist(),
         standard_errors=found.standard_errors.tolist(),
         simultaneous_intervals=found.intervals(confidence).tolist(),
-        sample_shares=found.sample_shares.tolist(),
         searched=found.candidates,
         false=found.false,
         reports=found.reports,
         confidence=confidence,
+        **given(sample_shares=None if found.by_lengths else found.sample_shares.tolist()),
         **keys,
     )
 
 
 def _rows(found: HeavyHittersOutput, form: str) -> list[list[str]]:
-    numbers = zip(found.shares, found.standard_errors, found.simultaneous_intervals, found.sample_shares, strict=True)
+    own = [[]] * len(found.strings) if found.sample_shares is None else [[x] for x in found.sample_shares]
+    numbers = zip(found.shares, found.standard_errors, found.simultaneous_intervals, own, strict=True)
     return [
-        [name, *(form.format(float(x)) for x in (share, error, *interval, own))]
-        for name, (share, error, interval, own) in zip(found.strings, numbers, strict=True)
+        [name, *(form.format(float(x)) for x in (share, error, *interval, *known))]
+        for name, (share, error, interval, known) in zip(found.strings, numbers, strict=True)
     ]
 
 
@@ -178,11 +181,14 @@ def _tell(
     facts = [("reports", f"{found.reports:,}"), *sources_told]
     facts.append(("searched", f"{found.candidates:,} strings, of which {len(found.strings):,} were found"))
     facts.append(("false", f"at most {found.false:g} of the found strings has nobody, on average"))
+    if found.by_lengths:
+        facts.append(("no reference", "shares from the lengths of windows alone; --reference makes errors smaller"))
     print_facts(facts, err=standard)
     rows = _rows(printed, "{:.6f}")
     percent = f"{100 * confidence:g} % for all at once from"
     if rows:
-        columns = ["string", "share", "standard error", percent, "to", "in the sample"]
+        columns = ["string", "share", "standard error", percent, "to"]
+        columns += [] if found.by_lengths else ["in the sample"]
         print_table(columns, rows[:_MOST_ROWS], err=standard)
     if len(rows) > _MOST_ROWS:
         say(f"{len(rows) - _MOST_ROWS:,} more are not shown; -o FILE writes all.", err=standard)

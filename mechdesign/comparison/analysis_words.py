@@ -115,13 +115,13 @@ def _cut(label: str) -> str:
 
 def _from_below(analysis: Analysis) -> str:
     if math.isinf(analysis.lower_leakage):
-        return "no limit: some report rules a symbol out"
-    return f"no report makes a symbol less likely by a factor below exp(-{text_above(analysis.lower_leakage, 6)})"
+        return "no limit: some report rules a category out"
+    return f"no report makes a category less likely by a factor below exp(-{text_above(analysis.lower_leakage, 6)})"
 
 
 def _level(level: float) -> str:
     if math.isinf(level):
-        return "infinite: some output is possible for some symbols only"
+        return "infinite: some output is possible for some categories only"
     return f"{text_above(level, 12)} nats, for every prior"
 
 
@@ -135,7 +135,7 @@ def _not_told_apart(analysis: Analysis) -> str:
     """Return which symbols reports do not tell apart."""
     together = [group for group in analysis.groups if len(group) > 1]
     if not together:
-        return "nothing: reports determine the frequency of every symbol"
+        return "nothing: reports determine the frequency of every category"
     shown = "; ".join(_some(group) for group in together[:_SHOWN])
     more = f"; and {len(together) - _SHOWN} more groups" if len(together) > _SHOWN else ""
     return f"only the total frequency of each of these is determined: {shown}{more}"

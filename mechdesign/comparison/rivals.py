@@ -25,7 +25,7 @@ from mechdesign.utility.query_variances import variances_of_covariance, variance
 
 WEAKER_THAN_LDP: Final = (
     "The promise under PML is weaker than that under local differential privacy (LDP): it is for priors in the set, "
-    "one report may exclude symbols, and fresh reports about one record add up, without a limit."
+    "one report may exclude categories, and fresh reports about one record add up, without a limit."
 )
 """It stands wherever an error under PML stands beside one under LDP, in Python, on the command line and in files."""
 
@@ -136,7 +136,7 @@ class Rivals:
             members, covariance = subset_selection_error.best_members(known.prior, e, workload)
         except LimitError as error:
             return Compared(key, name, None, missing=str(error), local=True)
-        name += f" of {members} symbol{'' if members == 1 else 's'}"
+        name += f" of {members} categor{'y' if members == 1 else 'ies'}"
         variances = frozen(variances_of_covariance(covariance, workload))
         return Compared(key, name, float(variances.sum()), local=True, variances=variances, members=members)
 

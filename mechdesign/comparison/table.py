@@ -66,7 +66,7 @@ def text_of(comparison: Comparison) -> str:
     """Return a comparison as a short table in plain text."""
     known = promised(comparison)
     size = known.uncertainty.size
-    head = f"Comparison of {what_is_compared(comparison)}, {known.sides.in_words}, {size} symbols"
+    head = f"Comparison of {what_is_compared(comparison)}, {known.sides.in_words}, {size} categories"
     cells = [[f"  {row.name}", row.value_in_words, *_notes(comparison, row)] for row in comparison.rows]
     return "\n".join([head, *aligned(cells), *filter(None, [broken_in_words(comparison)])])
 

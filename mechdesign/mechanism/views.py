@@ -147,7 +147,9 @@ class MechanismViews:
         facts += [] if certain is None else [("certain", certain)]
         if not of_report:
             (N, M), bits = self.numerators.shape, self.bits
-            facts.append(("mechanism", f"{N} inputs, {M} output{'s' if M > 1 else ''}, probabilities over 2^{bits}"))
+            facts.append(
+                ("mechanism", f"{N} categories, {M} possible report{'s' if M > 1 else ''}, probabilities over 2^{bits}")
+            )
         return facts
 
     def promised_keys(self: Any) -> dict[str, Any]:

@@ -34,7 +34,7 @@ def comparison(found: Comparison, axes: Any | None = None) -> Any:
     >>> import mechdesign as md
     >>> drawn = comparison(md.compare(md.DesignProblem(md.L1Ball([0.5, 0.3, 0.2]), epsilon=1)))
     >>> drawn.get_xlabel(), drawn.get_title()
-    ('mutual-information in nats; more is better', 'The same epsilon = 1, 3 symbols')
+    ('mutual-information in nats; more is better', 'The same epsilon = 1, 3 categories')
     """
     from mechdesign.comparison import Comparison
 
@@ -67,5 +67,5 @@ def comparison(found: Comparison, axes: Any | None = None) -> Any:
 
     problem = found.design.problem
     axes.set_xlabel(f"{what_is_compared(found)}; {'less' if problem.utility.minimised else 'more'} is better")
-    axes.set_title(f"The same epsilon = {problem.epsilon}, {problem.uncertainty.size} symbols", fontsize=10)
+    axes.set_title(f"The same epsilon = {problem.epsilon}, {problem.uncertainty.size} categories", fontsize=10)
     return axes

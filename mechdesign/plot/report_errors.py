@@ -66,7 +66,7 @@ def errors(plan: ReportPlan, axes: Any | None = None) -> Any:
     objective = plan.problem.utility.estimation
     query = "frequency" if objective is None or objective.is_plain else "query"
     axes.set_ylabel(f"largest standard error of a {query}")
-    axes.set_title(f"epsilon = {plan.problem.epsilon} nats, {plan.problem.uncertainty.size} symbols", fontsize=10)
+    axes.set_title(f"epsilon = {plan.problem.epsilon} nats, {plan.problem.uncertainty.size} categories", fontsize=10)
     axes.grid(visible=True, which="both", linewidth=0.3)
     axes.legend(fontsize=8)
     return axes

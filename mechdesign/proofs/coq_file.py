@@ -7,16 +7,21 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from importlib.resources import files
 from typing import Any
 
 from mechdesign.errors import InputError, LimitError
+from mechdesign.proofs.tail_ranges import TailRanges
 from mechdesign.proofs.terms import file_term
 
 MOST_SYMBOLS = 300
 """A dense matrix of 300 symbols and outputs takes Coq about a minute, and the time grows with the square."""
+MOST_SAMPLES = 200_000
+"""So many draws take Coq about ten seconds more, and the time grows with their number."""
 _SOURCES = ("Spec", "ExpLow", "Support", "Check")
+_SOURCES_OF_SAMPLES = ("Delta", "Tail", "Steps", "Limits", "Learnt")
 _LIBRARY = re.compile(r"^From Coq Require Import (.*)\.$", re.MULTILINE)
 _OWN = re.compile(r"^Require Import (.*)\.$", re.MULTILINE)
 _HEAD = """(* What a mechanism file promises, proved. The file has the SHA-256
@@ -28,6 +33,8 @@ Import List ZArith Spec Check.
 Import ListNotations.
 Open Scope Z_scope.
 """
+SAMPLES = "Module Samples."
+"""Where the second theorem begins, if there is one."""
 _THEOREM = """Theorem the_promise_holds : promise the_file.
 Proof. apply check_correct. vm_cast_no_check (eq_refl true). Qed.
 Set Printing Depth 1000000.
@@ -35,6 +42,21 @@ Set Printing Width 1000.
 Print the_file.
 Print Assumptions the_promise_holds.
 """
+_SAMPLES = (
+    SAMPLES
+    + """
+Import Reals List ZArith Spec Limits Learnt Certificate.
+Import ListNotations.
+Open Scope Z_scope.
+Theorem the_samples_support_the_radius : learnt the_file (Z.to_nat {m}) (ratio {a} {b}).
+Proof. apply (radius_supported the_file {m} ({a}, {b}%positive) [{ranges}]). vm_cast_no_check (eq_refl true). Qed.
+Set Printing Depth 1000000.
+Set Printing Width 1000.
+Check the_samples_support_the_radius.
+Print Assumptions the_samples_support_the_radius.
+End Samples.
+"""
+)
 REFUSALS = "Set Printing Depth 1000000.\nEval vm_compute in refused the_file.\n"
 """In the place of the theorem: the outputs that break it, each with a symbol at which it does."""
 
@@ -66,7 +88,8 @@ def certificate(document: Mapping[str, Any], content: bytes, end: str = _THEOREM
         )
     head = _HEAD.format(hashlib.sha256(content).hexdigest())
     term = f"Definition the_file : file :=\n  {file_term(document)}.\n"
-    return f"{head}{_library()}\n{_OPENING}{term}{end}End Certificate.\n"
+    whole = f"{head}{_library(_SOURCES)}\n{_OPENING}{term}{end}End Certificate.\n"
+    return whole + (_theorem_of_samples(document["guarantee"], len(rows)) if end == _THEOREM else "")
 
 
 def check_certificate(kept: bytes, source: str, document: Mapping[str, Any], content: bytes) -> None:
@@ -103,10 +126,25 @@ def check_certificate(kept: bytes, source: str, document: Mapping[str, Any], con
     )
 
 
-def _library() -> str:
-    """Return the proofs as modules of one file."""
+def _theorem_of_samples(promise: Mapping[str, Any], size: int) -> str:
+    """Return the second theorem: the samples support the radius of an l1 ball. Empty where it is not covered."""
+    if "counts" not in promise or "delta" not in promise or promise["samples"] > MOST_SAMPLES:
+        return ""
+    m, delta = promise["samples"], Fraction(str(promise["delta"]))
+    if not (0 < Fraction(promise["radius"]) < 2 and delta > 0):
+        return ""
+    found = TailRanges.of(m, Fraction(promise["radius"]), delta / (2**size - 2)).ranges()
+    if found is None:
+        return ""
+    ranges = "; ".join(each.term() for each in found)
+    end = _SAMPLES.format(m=m, a=delta.numerator, b=delta.denominator, ranges=ranges)
+    return f"\n{_library(_SOURCES_OF_SAMPLES)}\n{end}"
+
+
+def _library(names: Iterable[str]) -> str:
+    """Return proofs as modules of one file."""
     room = files("mechdesign.proofs") / "coq"
-    sources = {name: (room / f"{name}.v").read_text(encoding="utf-8") for name in _SOURCES}
+    sources = {name: (room / f"{name}.v").read_text(encoding="utf-8") for name in names}
     lines = [line for source in sources.values() for line in _LIBRARY.findall(source)]
     modules = [f"From Coq Require {' '.join(dict.fromkeys(' '.join(lines).split()))}.\n"]
     for name, source in sources.items():

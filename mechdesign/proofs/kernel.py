@@ -10,17 +10,22 @@ import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from fractions import Fraction
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from mechdesign.errors import LimitError, shorten
-from mechdesign.proofs.coq_file import REFUSALS, certificate
-from mechdesign.proofs.read_back import from_coq, from_file
+from mechdesign.proofs.coq_file import REFUSALS, SAMPLES, certificate
+from mechdesign.proofs.read_back import from_coq, from_file, samples_of
 
 _OLDEST = (8, 16)
 _SECONDS = 900
 _PRINTED = re.compile(r"^the_file =\s*(\{\|.*?\|\})", re.MULTILINE | re.DOTALL)
+_LEARNT = re.compile(
+    r"^the_samples_support_the_radius\s*: learnt the_file \(Z\.to_nat ([0-9]+)\) \(ratio ([0-9]+) ([0-9]+)\)$",
+    re.MULTILINE,
+)
 _AXIOM = re.compile(r"^\S+", re.MULTILINE)
 """What begins a line: types are indented, and names without a dot are those of the certificate itself."""
 
@@ -39,12 +44,15 @@ class Verdict:
         The term that was proved, as canonical JSON that Coq's printer and the file agree on.
     certificate : str
         The SHA-256 of the certificate, in hexadecimal.
+    learnt : tuple of int and Fraction, or None
+        The samples and the delta of a second theorem: the samples support the radius of the file.
     """
 
     coq: str
     axioms: tuple[str, ...]
     term: str
     certificate: str
+    learnt: tuple[int, Fraction] | None
 
 
 @dataclass(frozen=True)
@@ -104,14 +112,19 @@ def ask_coq(document: Mapping[str, Any], content: bytes) -> Verdict | None:
         raise LimitError.not_machine_checked(
             f"Coq {version} prints another term than the integers of the file; report it, with the file"
         )
-    _, _, after = printed.partition("Axioms:")
-    axioms = tuple(sorted(_AXIOM.findall(after)))
+    learnt = [(int(found[1]), Fraction(int(found[2]), int(found[3]))) for found in _LEARNT.finditer(printed)]
+    if learnt != ([samples_of(content)] if SAMPLES in text else []):
+        raise LimitError.not_machine_checked(
+            f"Coq {version} prints another theorem about the samples than that of the file; report it, with the file"
+        )
+    _, _, after = _LEARNT.sub("", printed).partition("Axioms:")
+    axioms = tuple(sorted({*_AXIOM.findall(after)} - {"Axioms:"}))
     allowed = (files("mechdesign.proofs") / "coq" / "axioms.txt").read_text(encoding="utf-8").split()
     if not after or not set(axioms) <= set(allowed):
         raise LimitError.not_machine_checked(
             f"Coq {version} says that the theorem stands on {shorten(list(axioms), 200)}"
         )
-    return Verdict(version, axioms, wanted, hashlib.sha256(text.encode()).hexdigest())
+    return Verdict(version, axioms, wanted, hashlib.sha256(text.encode()).hexdigest(), learnt[0] if learnt else None)
 
 
 def refusals(document: Mapping[str, Any], content: bytes) -> list[Refusal]:

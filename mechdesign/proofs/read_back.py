@@ -46,6 +46,18 @@ def from_file(content: bytes) -> str:
     return _canonical({"bits": table["bits"], "numerators": table["numerators"], **sides, "set": _set(promise)})
 
 
+def samples_of(content: bytes) -> tuple[int, Fraction]:
+    """Return how many samples the counts of a mechanism file are, and its delta.
+
+    Examples
+    --------
+    >>> samples_of(b'{"guarantee": {"counts": [3, 1], "delta": "1e-2"}}')
+    (4, Fraction(1, 100))
+    """
+    promise = json.loads(content.decode("utf-8-sig"), parse_float=str)["guarantee"]
+    return sum(promise["counts"]), Fraction(str(promise["delta"]))
+
+
 def _canonical(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
 

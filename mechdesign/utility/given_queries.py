@@ -122,7 +122,7 @@ class Weights(_Numbers):
 
     def in_words(self) -> str:
         """Return what is estimated."""
-        return "the frequency of every symbol, with weights"
+        return "the frequency of every category, with weights"
 
 
 class Mean(_Numbers):

@@ -107,7 +107,7 @@ class Frequencies(_Named):
 
     def in_words(self) -> str:
         """Return what is estimated."""
-        return "the frequency of every symbol"
+        return "the frequency of every category"
 
 
 @dataclass(frozen=True, repr=False)

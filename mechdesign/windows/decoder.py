@@ -7,9 +7,10 @@ share a window about as often as by chance, so that S_xx' is near 0 and
 
     theta_x = P_x + (vbar(x) - 1) / S_xx,      n Var = 1 / S_xx at P.
 
-Without the shares of the samples q_y is how often y would be reported by a light string whose hash is not known, which
-follows from the *length* of its window. Over a random hash of x then ``E v_y(x) = 1`` for every y, and the same
-equations hold with P = 0: S_xx' for two strings is 0 on average over hashes. Its spread now multiplies all shares and
+Without the shares of the samples q_y follows from the *length* of the window in units: P are then the shares that the
+units of heavy strings state, and all other mass is that of strings whose hashes are not known. The same equations hold,
+with a share of 0 for each light string: S_xx' for two of them is 0 on average over hashes, but for what they have in
+common, the changes of their sum, which heavy strings tell. Its spread now multiplies all light shares and
 not their changes alone, so that these estimates are noisier, the more the fewer seeds there are. (Windows hold about
 equal shares of the samples, so that how often they are reported tells next to nothing without the lengths.)
 
@@ -18,12 +19,13 @@ What is left of S_xx' falls with the number of seeds. Heavy strings are solved f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from mechdesign.errors import GuaranteeError
 from mechdesign.numerics.arrays import Floats
 from mechdesign.windows.hashing import BLOCK, Words, fingerprints
 from mechdesign.windows.strings import normal
@@ -62,7 +64,8 @@ class Decoder:
     mechanism : WindowMechanism
         With its evidence, from which the shares of windows are known.
     by_lengths : bool
-        Whether the lengths of windows take the place of their shares of the samples.
+        Whether the lengths of windows take the place of their shares of the samples, and the units of heavy strings
+        that of a reference.
     """
 
     def __init__(self, mechanism: WindowMechanism, *, by_lengths: bool = False) -> None:
@@ -77,11 +80,20 @@ class Decoder:
     def chances(self) -> Floats:
         """The probability of each report at the sample's population, or by the lengths, shape (outputs,)."""
         if self.by_lengths:
-            laws = [circle.light_measure() for circle in self._circles]
+            heavy = self._layout.heavy
+            laws = [circle.measure(0 if heavy is None else heavy.light_units) for circle in self._circles]
             shares = [one.sums(law) / law.sum() for one, law in zip(self.mechanism.windows, laws, strict=True)]
+            if min(part.min() for part in shares) <= 0:
+                raise GuaranteeError.guarantee_false("a window holds no unit of its circle, where no sample can lie")
             return np.asarray(self._slope * np.concatenate(shares) + self._floor)
         held = np.concatenate(self.mechanism.window_units()) / self._totals[self._seed_of]
         return np.asarray(self._slope * held + self._floor)
+
+    def prior(self, reference: Mapping[str, float]) -> Mapping[str, float]:
+        """Return the shares that reports are compared with: the reference, or what the units of heavy strings state."""
+        if not self.by_lengths:
+            return reference
+        return {} if self._layout.heavy is None else self._layout.heavy.shares
 
     @cached_property
     def _totals(self) -> Floats:

@@ -71,6 +71,11 @@ class HeavyStrings:
         """Units of all strings, heavy and light."""
         return self.total + self.light_units
 
+    @property
+    def shares(self) -> dict[str, float]:
+        """The rough shares that the units state."""
+        return dict(zip(self.strings, (self.units / self.all_units).tolist(), strict=True))
+
 
 @dataclass(frozen=True, eq=False)
 class Arcs:
@@ -164,13 +169,20 @@ class Circle:
         points //= self.arcs.size
         return points
 
-    def light_measure(self) -> Integers:
-        """Return how likely a light string lies in each bucket, as units of a whole, if its hash is not known."""
-        if self.insertions is None or self.arcs is None:
+    def measure(self, light_units: int) -> Integers:
+        """Return how likely a string lies in each bucket, as units of a whole, by the lengths of arcs alone.
+
+        Heavy strings are as frequent as their units say, and the hashes of light ones are not known.
+
+        Parameters
+        ----------
+        light_units : int
+            Units of the light strings, on two layers too.
+        """
+        if self.arcs is None:
             return np.ones(self.buckets, dtype=np.int64)
-        _, bucket, units = self.arcs.pieces(self.buckets)
-        taken = np.bincount(bucket, units, self.buckets).astype(np.int64)
-        return np.asarray(np.diff(self.arcs.edges(self.buckets)) - taken)
+        units = np.diff(self.arcs.edges(self.buckets))
+        return np.asarray(units if self.insertions is not None else units * self.buckets + light_units)
 
     def loads(self, prints: Words, counts: Floats | None, spare: Words | None = None) -> Integers:
         """Return how many counts of light strings each bucket holds; each string counts once if counts are None.

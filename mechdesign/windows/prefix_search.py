@@ -51,7 +51,7 @@ class HeavyHitters:
     standard_errors : ndarray
         Of the shares.
     sample_shares : ndarray
-        Shares among the samples that prove; 0 for strings that these lack.
+        Shares among the samples that prove; 0 for strings that these lack, and without a reference.
     candidates : int
         How many strings could have been found.
     false : float
@@ -60,6 +60,8 @@ class HeavyHitters:
         The number of reports of all levels.
     seeds : int
         The number of seeds of a level; intervals are those of Student's t with one degree of freedom less.
+    by_lengths : bool
+        Whether there was no reference, so that shares come from the lengths of windows.
     """
 
     strings: tuple[str, ...]
@@ -70,6 +72,7 @@ class HeavyHitters:
     false: float
     reports: int
     seeds: int
+    by_lengths: bool = False
 
     def intervals(self, confidence: float = 0.95) -> NDArray[np.float64]:
         """Return an interval for each share, shape (strings, 2); all hold at once, although they were searched for.
@@ -93,7 +96,7 @@ class HeavyHitters:
 def heavy_hitters(
     reports: Integers,
     mechanism: PrefixWindows,
-    reference: Mapping[str, float],
+    reference: Mapping[str, float] | None = None,
     *,
     characters: str | None = None,
     kept: int = KEPT,
@@ -107,11 +110,12 @@ def heavy_hitters(
         As of `PrefixWindows.privatize`.
     mechanism : PrefixWindows
         The mechanism that made them, with its evidence.
-    reference : mapping of str to float
-        Shares of strings among the samples that prove.
+    reference : mapping of str to float, optional
+        Shares of strings among the samples that prove. Without them shares are estimated from the lengths of windows
+        alone, with greater errors, the more so the fewer seeds there are.
     characters : str, optional
-        The characters that strings may have; by default those of the reference. Strings of the reference are
-        candidates in any case.
+        The characters that strings may have; by default those of the reference, and needed without one. Strings of the
+        reference, and heavy ones, are candidates in any case.
     kept : int
         How many prefixes of a level are extended.
     false : float
@@ -120,8 +124,8 @@ def heavy_hitters(
     Raises
     ------
     InputError
-        For reports of another mechanism, a level without reports, numbers outside of their ranges, or more than five
-        million candidates of a level.
+        For reports of another mechanism, a level without reports, numbers outside of their ranges, neither characters
+        nor a reference, or more than five million candidates of a level.
 
     Examples
     --------
@@ -144,15 +148,19 @@ def heavy_hitters(
 def heavy_hitters_of_counts(
     counted: Integers,
     mechanism: PrefixWindows,
-    reference: Mapping[str, float],
+    reference: Mapping[str, float] | None = None,
     *,
     characters: str | None = None,
     kept: int = KEPT,
     false: float = 1,
 ) -> HeavyHitters:
     """Return `heavy_hitters` of reports that are counted by window."""
+    if characters is None and reference is None:
+        raise InputError.missing_argument(
+            "neither characters nor a reference are given; give the characters that strings may have"
+        )
     if characters is None:
-        characters = "".join(sorted(set().union(*reference)))
+        characters = "".join(sorted(set().union(*(reference or {}))))
     check_kind(characters, str, "characters", "a text of the characters that strings may have")
     if not 0 < false < np.inf:
         raise InputError.out_of_range(f"false is {shorten(false)}; accepted: a number above 0")
@@ -164,10 +172,16 @@ class _Levels:
     """The search, level by level."""
 
     def __init__(
-        self, mechanism: PrefixWindows, counted: Integers, reference: Mapping[str, float], characters: str, kept: int
+        self,
+        mechanism: PrefixWindows,
+        counted: Integers,
+        reference: Mapping[str, float] | None,
+        characters: str,
+        kept: int,
     ) -> None:
         self._mechanism, self._counts = mechanism, mechanism.counts_of_levels(counted)
-        self._reference, self._characters, self._kept = reference, characters, kept
+        self._by_lengths, self._reference = reference is None, reference or {}
+        self._characters, self._kept = characters, kept
         self._weights: dict[str, float] = {}  # sums of 1/variance, and of share/variance, of strings that may be told
         self._sums: dict[str, float] = {}
         self._candidates = 0
@@ -189,7 +203,15 @@ class _Levels:
         known = np.array([own.get(name, 0.0) for name in found])
         reports = int(sum(counts.sum() for counts in self._counts))
         return HeavyHitters(
-            tuple(found), shares[chosen], errors[chosen], known, self._candidates, allowed, reports, seeds
+            tuple(found),
+            shares[chosen],
+            errors[chosen],
+            known,
+            self._candidates,
+            allowed,
+            reports,
+            seeds,
+            self._by_lengths,
         )
 
     def _level(self, number: int, length: int, prefixes: list[str]) -> list[str]:
@@ -199,11 +221,11 @@ class _Levels:
             raise InputError.nothing_given(
                 f"there is no report about prefixes of {length} characters; give more reports, some hundred thousand"
             )
-        own = prefix_sums(self._reference, length)
+        decoder = Decoder(level, by_lengths=self._by_lengths)
+        own = decoder.prior(prefix_sums(self._reference, length))
         new = self._extended(prefixes, length, own)
         is_last = number == len(self._counts) - 1
         self._candidates += len(new) if is_last else sum(not name.endswith(MARK) for name in new)
-        decoder = Decoder(level)
         rough = rough_shares(counts, decoder, new, own)
         order = np.argsort(-rough, kind="stable")[: _LOOKED_AT * self._kept]
         # Rough shares of heavy strings are not comparable with those of light ones where the population has changed.

@@ -214,7 +214,7 @@ def estimate_counts(
         raise InputError.label_twice(
             f"the candidate {shorten(twice)} stands twice, in the normal form {form}; give it once"
         )
-    return _Reading(counted / n, n, decoder, names, reference).estimates()
+    return _Reading(counted / n, n, decoder, names, decoder.prior(reference)).estimates()
 
 
 def rough_shares(counted: Integers, decoder: Decoder, names: Sequence[str], reference: Mapping[str, float]) -> Floats:
@@ -232,7 +232,7 @@ def rough_shares(counted: Integers, decoder: Decoder, names: Sequence[str], refe
         As for `estimate_strings`.
     """
     n = int(counted.sum())
-    listed = _heavy_of(decoder)
+    listed, reference = _heavy_of(decoder), decoder.prior(reference)
     own = np.array([reference.get(name, 0.0) for name in names])
     drift = Drift(decoder, fingerprints(listed), np.array([reference.get(name, 0.0) for name in listed]), counted / n)
     expected, light = drift.expected(drift.significant(n))
@@ -284,10 +284,9 @@ class _Reading:
         groups = np.where(self._own > 0, "light", "unseen")
         groups[[name in moved for name in self._names]] = "moved"
         groups[[name in self._heavy for name in self._names]] = "heavy"
-        names, errors = tuple(self._names), np.sqrt(variances)
-        return StringEstimates(
-            names, shares, errors, self._n, self._seeds, groups, self._own, ratio, self._decoder.by_lengths
-        )
+        names, errors, by_lengths = tuple(self._names), np.sqrt(variances), self._decoder.by_lengths
+        own = np.zeros(len(names)) if by_lengths else self._own
+        return StringEstimates(names, shares, errors, self._n, self._seeds, groups, own, ratio, by_lengths)
 
     def _read(self, moved: tuple[str, ...]) -> tuple[Drift, Floats, Floats, Floats, Floats]:
         """Return the drift of listed strings, and of all candidates, read as light ones, what is left unexplained.

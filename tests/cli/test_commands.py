@@ -315,10 +315,10 @@ def test_a_merged_design_says_which_symbols_are_alike(command, here):
     status, out, _ = command(*arguments, "--merge", "-o", "m.json")
     told = " ".join(out.split())
     assert status == 0
-    assert "30 symbols share" in told
+    assert "30 categories share" in told
     assert "within 0.05 of the optimum (certified)" in told  # a wide tolerance does not make it optimal
     assert "optimal (certified)" not in told
-    assert "reports do not tell symbols with the same row apart" in told
+    assert "reports do not tell categories with the same row apart" in told
     status, out, _ = command(*arguments, "--merge", "--json")
     groups = json.loads(out)["merged"]
     assert ", ".join(groups[0][:8]) in told

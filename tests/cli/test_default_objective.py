@@ -62,7 +62,7 @@ def test_who_asks_for_information_without_estimates_is_told_in_the_first_line(co
     first = out.splitlines()[0]
     assert status == 0
     assert first.startswith("NO ESTIMATES")
-    assert "they tell only 2 groups of symbols apart" in first
+    assert "they tell only 2 groups of categories apart" in first
     assert "--utility estimation-error designs for estimates" in first
     assert "the default" not in out
 

@@ -55,14 +55,16 @@ def test_a_design_that_tells_groups_apart_only_says_so(command, name):
     status, out, _ = command(name, "--counts", "race.csv", *PROMISE, *INFORMATION)
     assert status == 0
     assert out.startswith("NO ESTIMATES")
-    assert "reports do not determine the frequencies: they tell only 2 groups of symbols apart" in out.splitlines()[0]
+    assert (
+        "reports do not determine the frequencies: they tell only 2 groups of categories apart" in out.splitlines()[0]
+    )
     assert "estimation error" not in out
 
 
 def test_the_constant_mechanism_tells_nothing(command):
     status, out, _ = command("design", "--counts", "race.csv", "--epsilon", "0", "--known", *INFORMATION)
     assert status == 0
-    assert "reports do not determine the frequencies, neither of a symbol nor of a group of symbols" in out
+    assert "reports do not determine the frequencies, neither of a category nor of a group of categories" in out
 
 
 def test_the_error_is_in_the_json_of_a_design(command, here):
@@ -93,7 +95,7 @@ def test_errors_are_compared_in_respondents(command):
     status, out, err = command("compare", "--counts", "relationship.csv", *PROMISE, *ERRORS)
     assert (status, err) == (0, "")
     for part in (
-        "subset selection of 2 symbols (LDP)",
+        "subset selection of 2 categories (LDP)",
         "best for mutual information, same guarantee",
         "4.76 times as many",
         "The same error from 4.76 times fewer respondents than subset selection",
@@ -121,7 +123,7 @@ def test_errors_are_compared_as_json(command):
     assert record["subset_selection"] == pytest.approx(11.08, abs=0.005)
     assert (record["subset_selection_members"], record["subset_selection_missing"]) == (2, None)
     assert record["best_for_information"] is None
-    assert "tell only 2 groups of symbols apart" in record["best_for_information_missing"]
+    assert "tell only 2 groups of categories apart" in record["best_for_information_missing"]
     assert record["respondents"] == {
         "best_ldp": record["best_ldp"] / record["value"],
         "subset_selection": record["subset_selection"] / record["value"],
@@ -163,7 +165,7 @@ def test_what_nobody_can_estimate_is_refused_in_one_line(command, name):
 
 
 def test_the_weaker_promise_is_said_in_one_place():
-    said = "one report may exclude symbols"
+    said = "one report may exclude categories"
     files = Path(md.__file__).parent.rglob("*.py")
     assert [path.name for path in files if said in path.read_text("utf-8")] == ["rivals.py"]
     for part in ("weaker", "priors in the set", said, "fresh reports about one record add up"):

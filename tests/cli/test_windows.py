@@ -174,8 +174,6 @@ def test_what_windows_do_not_do_is_refused(command, two_levels):
         ((*source, "words.json", *candidates[:3], "earlier.csv"), "wrong-size"),
         (("verify", "m.json", "--counts", "counts.csv"), "usage"),
         (("verify", "words.json", "--tail", "0.5"), "set-not-accepted"),
-        (("audit", "words.json"), "wrong-file-format"),
-        (("analyze", "words.json"), "wrong-file-format"),
     ):
         status, _, err = command(*arguments)
         assert status == 2, arguments
@@ -183,6 +181,24 @@ def test_what_windows_do_not_do_is_refused(command, two_levels):
     status, _, err = privatize(command, "--unknown", "x", "--overwrite")
     assert status == 2
     assert "[needless-argument]" in err
+
+
+def test_commands_that_do_not_take_windows_say_why_and_what_does(command):
+    assert design(command)[0] == 0
+    assert prefixes(command)[0] == 0
+    for arguments, reason in (
+        (("audit", "words.json"), "each value of a list"),
+        (("analyze", "words.json"), "each value of a list"),
+        (("audit", "prefixes.json"), "each value of a list"),
+        (("compare", "prefixes.json"), "whole strings"),
+        (("report", "prefixes.json", "-o", "page.html"), "whole strings"),
+        (("plan", "--reports", "--mechanism", "prefixes.json", "--standard-error", "0.1"), "whole strings"),
+    ):
+        status, _, err = command(*arguments)
+        assert (status, err.count("\n")) == (2, 1)
+        assert "[wrong-file-format]" in err
+        assert reason in err
+        assert "mechdesign verify proves" in err
 
 
 def test_records_that_are_missing_are_named_or_replaced(command):
@@ -242,6 +258,15 @@ def test_from_a_sample_to_frequent_strings(command):
     assert float(found["s33"]["lower"]) <= 0.4 <= float(found["s33"]["upper"])
     status, out, _ = command(*search, "-o", "-")
     assert out.startswith("string,share")
+    without = (*search[:6], "--characters", "s0123456789")
+    status, out, err = command(*without, "-o", "found.csv")
+    assert (status, err) == (0, "")
+    assert "lengths of windows alone" in out
+    assert {"s33", "s98…"} & {row["string"] for row in rows("found.csv")}  # with 20 seeds one may be missed
+    assert "sample_share" not in rows("found.csv")[0]
+    assert "sample_shares" not in json.loads(command(*without, "--json")[1])
+    status, _, err = command(*search[:6])
+    assert (status, "[missing-argument]" in err) == (2, True)
 
 
 def test_few_reports_find_nothing_and_say_so(command):

@@ -71,7 +71,7 @@ def test_a_value_of_0_is_explained(command):
     status, out, _ = command("design", *options, "--radius", "1")
     assert status == 0
     assert "worst-case-mutual-information 0 nats" in told(out)
-    assert "under some prior of the set one symbol is certain, so that reports inform about nothing" in told(out)
+    assert "under some prior of the set one category is certain, so that reports inform about nothing" in told(out)
     assert "why 0" not in command("design", *options, "--radius", "0.1")[1]
 
 

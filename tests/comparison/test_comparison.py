@@ -142,7 +142,7 @@ def test_errors_are_compared_with_numbers_computed_apart():
     assert found.best_ldp.value == pytest.approx(15.25993074, rel=1e-6)
     assert found.best_ldp.lower_bound <= 15.25993075
     assert found.errors.subset_selection.value == pytest.approx(15.28, abs=0.005)
-    assert found.errors.subset_selection.name == "subset selection of 2 symbols"
+    assert found.errors.subset_selection.name == "subset selection of 2 categories"
     assert found.k_ary_randomized_response == pytest.approx(16.71, abs=0.005)
     expected = textbook_error_of_randomized_response(problem.uncertainty.prior, 1)
     assert found.k_ary_randomized_response == pytest.approx(expected, rel=1e-9)

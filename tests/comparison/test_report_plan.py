@@ -51,7 +51,7 @@ def test_randomized_response_needs_what_the_textbook_says(designed):
 def test_a_problem_a_design_and_a_mechanism_need_the_same(designed):
     plans = [plan_reports(given, standard_error=0.02) for given in (designed.problem, designed, designed.mechanism)]
     names = [[row.name for row in found.mechanisms] for found in plans]
-    others = ["best LDP mechanism", "subset selection of 1 symbol", "k-ary randomized response"]
+    others = ["best LDP mechanism", "subset selection of 1 category", "k-ary randomized response"]
     assert names[0] == names[1] == ["design for estimation-error", *others]
     assert names[2] == ["this mechanism", *others]
     needed = [[(found.needed(row.largest), found.needed(row.mean)) for row in found.mechanisms] for found in plans]

@@ -234,7 +234,7 @@ def test_a_large_estimate_and_mechanism_are_told_in_a_line():
 
 def test_a_comparison_is_a_short_table():
     lines = repr(compared()).splitlines()
-    assert lines[0] == "Comparison of mutual-information in nats, epsilon = 1, 3 symbols"
+    assert lines[0] == "Comparison of mutual-information in nats, epsilon = 1, 3 categories"
     assert [line.split("  ")[1] for line in lines[1:]] == [row.name for row in compared().rows]
     for line, row in zip(lines[1:], compared().rows, strict=True):
         assert f"{row.value:.6g}" in line

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 from markdown_it import MarkdownIt
+from pygments.lexers import PythonLexer
+from pygments.token import Error
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
@@ -163,8 +165,24 @@ def test_no_block_is_left_out(path):
 def test_a_pasted_block_asks_for_no_variable_of_ours(path):
     for mark, content in blocks(path):
         if kind(mark) in (CELL, "python", *SHELL):
-            without = content.replace("${CHECKOUT:-.}", "").replace("process.env.CHECKOUT ?? process.cwd()", "")
+            without = content.replace("${CHECKOUT:-.}", "").replace("process.env.CHECKOUT || process.cwd()", "")
             assert "CHECKOUT" not in without, content
+
+
+def uncoloured(content):
+    """Return what Python's colours of code do not know, which ends the build of the site; shell lines are left out."""
+    code = re.sub(r"^ *(!(.*\\\n)*.*|%.*)$", "", content, flags=re.MULTILINE)
+    return [text for kind_of, text in PythonLexer().get_tokens(code) if kind_of in Error]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name_of)
+def test_cells_can_be_coloured(path):
+    assert [found for mark, content in blocks(path) if kind(mark) == CELL for found in uncoloured(content)] == []
+
+
+def test_what_cannot_be_coloured_is_noticed():
+    assert uncoloured("%%writefile a.R\nx <- y$z\n") == ["$"]
+    assert uncoloured("!echo $HOME `ls` \\\n  $x\nx = 1\n") == []
 
 
 @pytest.mark.parametrize("path", PAGES, ids=name_of)

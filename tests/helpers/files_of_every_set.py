@@ -3,8 +3,11 @@
 import json
 from fractions import Fraction
 
+import numpy as np
+
 import mechdesign as md
-from mechdesign.mechanism.mechanism_files import from_content, parsed_json
+from mechdesign.mechanism.claims import Parts
+from mechdesign.mechanism.mechanism_files import from_content, parsed_json, to_json
 
 ROWS = [[9, 3, 3, 1], [3, 9, 1, 3], [3, 1, 9, 3], [1, 3, 3, 9]]
 CENTER = ["0.4", "3/10", "0.2", "0.1"]
@@ -65,3 +68,12 @@ def limits_of(name):
 
 def just(ratio, change=Fraction(0)):
     return f"log({ratio * (1 - change)})"
+
+
+def learnt(counts, delta, **changes):
+    """A mechanism file for an l1 ball around counts."""
+    known, size = md.L1Ball.from_counts(counts, delta=delta, bound="clopper-pearson"), len(counts)
+    rows = np.full((size, 2), 4)
+    table = json.loads(to_json(Parts(rows, 3, md.Guarantee("log(9)", known), ("y", "n"))))
+    table["guarantee"] |= changes
+    return json.dumps(table).encode()

@@ -10,7 +10,7 @@ import pytest
 import mechdesign
 
 COQ = Path(mechdesign.__file__).parent / "proofs" / "coq"
-FILES = ("Spec", "ExpLow", "Support", "Check", "Columns", "Sanity", "Sampler")
+FILES = tuple(name.removesuffix(".v") for name in (COQ / "_CoqProject").read_text().split() if name.endswith(".v"))
 MUTANTS = {
     "rows sum to anything": ("Spec", "0 <= K x y) /\\ sum M (K x) = 1.", "0 <= K x y)."),
     "entries of any sign": ("Spec", "(forall y, (y < M)%nat -> 0 <= K x y) /\\ sum M (K x) = 1.", "sum M (K x) = 1."),
@@ -49,6 +49,28 @@ MUTANTS = {
     "the first output alone": ("Check", "fst t v && snd t v) (seq 0 (outputs f)).", "fst t v && snd t v) (seq 0 1)."),
     "a negative epsilon": ("ExpLow", "(0 <=? a)%Z end.", "true end."),
     "nothing is proved": ("Check", "Definition check (f : file) : bool :=\n", "Definition check (f : file) : bool := false &&\n"),
+    "draws that are all alike": ("Spec", "sum N (fun x => Q x * expect N Q m", "sum N (fun x => / INR N * expect N Q m"),
+    "the chance of the contrary": ("Spec", "if b then 1 else 0.", "if b then 0 else 1."),
+    "hits of what is not in the set": ("Spec", "length (filter S l).", "length (filter (fun x => negb (S x)) l)."),
+    "shares of one draw more": ("Spec", "/ INR (length l).", "/ INR (S (length l))."),
+    "draws that are near mislead": ("Spec", "if Rlt_dec t x then true else false.", "if Rlt_dec t x then false else true."),
+    "draws mislead at twice the distance": ("Spec", "above r (sum N", "above (2 * r) (sum N"),
+    "signed distances of draws": ("Spec", "above r (sum N (fun x => Rabs (Q x - freq l x)))", "above r (sum N (fun x => Q x - freq l x))"),
+    "draws from some prior": ("Spec", "forall Q, prior (inputs f) Q -> prob", "exists Q, prior (inputs f) Q /\\ prob"),
+    "twice the radius": ("Spec", "Q (ratio r d)) <= delta", "Q (2 * ratio r d)) <= delta"),
+    "at least delta": ("Spec", "Q (ratio r d)) <= delta", "Q (ratio r d)) >= delta"),
+    "a tail without its first weight": ("Delta", "  | O => 1\n  | S k => match n with", "  | O => 0\n  | S k => match n with"),
+    "large numbers rounded down": ("Limits", "(Z.shiftr (fst x) s + 1, snd x + s)", "(Z.shiftr (fst x) s, snd x + s)"),
+    "k! from 2": ("Limits", "cut_down (times (k + 1, 0) (snd x))", "cut_down (times (k + 2, 0) (snd x))"),
+    "a tail that may be twice the level": ("Limits", "(times (times (snd x) (la * unit, 0))", "(times (times (snd x) (2 * la * unit, 0))"),
+    "a tail that ends too early": ("Limits", "| O => up (unit * v) (v - u)", "| O => unit"),
+    "too steep a rise": ("Limits", "(60 * m * unit * unit +", "(61 * m * unit * unit +"),
+    "a rise without curvature": ("Limits", "- c * (20 * unit * unit", "- 0 * (20 * unit * unit"),
+    "too flat a fall": ("Limits", "((3 * unit * m + m * m) *", "((3 * unit * m) *"),
+    "the first count left out": ("Limits", "la lb (A / D + 1) 0 ((1, 0), (1, 0)) l.\n\n", "la lb (A / D + 2) 0 ((1, 0), (1, 0)) l.\n\n"),
+    "the last counts left out": ("Limits", "| [] => n <? i", "| [] => true"),
+    "sets without their complements": ("Learnt", "(2 ^ Z.of_nat (inputs f) - 2)) l", "(2 ^ (Z.of_nat (inputs f) - 1) - 1)) l"),
+    "the whole radius for the half": ("Learnt", "(Zpos d * 2) (fst delta)", "(Zpos d) (fst delta)"),
     "the first column again": ("Columns", "columns M (map (@tl Z) rows) end", "columns M rows end"),
     "no column": ("Columns", "(columns (outputs f) (rows f)).", "(columns 0 (rows f))."),
     "one number too many": ("Sampler", "if r <? a then 0 else S (select row (r - a))", "if r <=? a then 0 else S (select row (r - a))"),

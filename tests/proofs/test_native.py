@@ -9,7 +9,7 @@ from pathlib import Path
 
 import native
 import pytest
-from files_of_every_set import SETS, content, document, just, limits_of
+from files_of_every_set import SETS, content, document, just, learnt, limits_of
 
 import mechdesign as md
 from mechdesign.errors import MechdesignError
@@ -243,6 +243,26 @@ def test_a_certificate_is_read_back(name, tmp_path):
     told, status = native.run("--read-back", proof, file)
     assert status == 1
     assert told.startswith("the certificate is about another file")
+
+
+def test_a_theorem_about_samples_is_read_back(tmp_path):
+    proof, file = kept(tmp_path, learnt([40, 30, 20, 10], "1e-3"))
+    text = proof.read_text()
+    for program in every_program():
+        told, status = native.run("--read-back", proof, file, program=program)
+        assert (status, told.endswith("100 samples support the radius with delta = 1/1000")) == (0, True)
+    changes = {
+        "End Samples.\n": "End Samples.\nDefinition x := 1.\n",
+        "learnt the_file": "learnt the_other",
+        "Fixpoint tail": "Fixpoint tail_",
+        "Rise 52": "Rise (52)",
+        "Module Samples.": "Axiom cheat : False.\nModule Samples.",
+    }
+    for old, new in changes.items():
+        assert old in text
+        proof.write_text(text.replace(old, new, 1))
+        told, status = native.run("--read-back", proof, file)
+        assert (status, told.startswith("the certificate is not that of these proofs")) == (1, True)
 
 
 EDITS = {

@@ -184,6 +184,26 @@ def test_strings_that_nobody_named_are_found_with_their_shares(world):
     assert found.sample_shares[found.strings.index("hgfe")] == 0
 
 
+def test_without_a_reference_strings_are_found_by_the_lengths_of_windows(world):
+    """Neither the sample's shares nor its evidence are needed; the first letters are all heavy."""
+    mechanism, reference, letters = world
+    rng = np.random.default_rng(8)
+    people = rng.choice(list(reference), 30_000, p=np.array(list(reference.values()))).tolist()
+    people += ["hgfe"] * 4_000 + ["hh"] * 3_000 + ["aaaabbbb"] * 3_000
+    reports = mechanism.privatize(people, rng)
+    found = heavy_hitters(reports, mechanism, characters=letters, kept=15)
+    assert found.by_lengths
+    assert not found.sample_shares.any()
+    assert {"hgfe", "hh", "aaaa" + MARK} <= set(found.strings)
+    truth = Counter(prefix(name, 4) for name in people)
+    for name, (low, high) in zip(found.strings, found.intervals().tolist(), strict=True):
+        assert low <= truth[name] / len(people) <= high
+    assert sum(not truth[name] for name in found.strings) <= 3
+    with pytest.raises(InputError) as error:
+        heavy_hitters(reports, mechanism)
+    assert error.value.code == "missing-argument"
+
+
 def test_a_level_whose_strings_are_all_heavy_has_estimates_as_good_as_others(world):
     """The first letters are eight heavy prefixes, whose shares sum to 1."""
     mechanism, shares, _ = world
@@ -270,9 +290,11 @@ def test_no_reports_of_a_level_are_told(world):
 
 
 @pytest.mark.slow
-def test_strings_that_nobody_has_are_found_as_rarely_as_is_said(world):
+@pytest.mark.parametrize("has_reference", [True, False])
+def test_strings_that_nobody_has_are_found_as_rarely_as_is_said(world, has_reference):
     """20 populations like the sample: as many strings are found that nobody has as are allowed, at most."""
     mechanism, reference, letters = world
+    shown = reference if has_reference else None
     known, shares = list(reference), np.array(list(reference.values()))
     truth = {prefix(name, 4) for name in known}
     false = []
@@ -280,7 +302,7 @@ def test_strings_that_nobody_has_are_found_as_rarely_as_is_said(world):
         rng = np.random.default_rng(seed)
         people = rng.choice(known, 20_000, p=shares / shares.sum()).tolist()
         reports = mechanism.privatize(people, rng)
-        found = heavy_hitters(reports, mechanism, reference, characters=letters, kept=30, false=2)
+        found = heavy_hitters(reports, mechanism, shown, characters=letters, kept=30, false=2)
         false.append(sum(name not in truth for name in found.strings))
     assert np.mean(false) <= 2 + 3 * np.std(false) / np.sqrt(20)
     assert np.mean(false) > 0

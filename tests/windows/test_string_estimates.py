@@ -122,26 +122,45 @@ HEAVY = SeparateCounts({"w1": 300, "w2": 150, "w3": 100, "rest": 450}, "last yea
 
 
 @pytest.mark.parametrize("heavy", [None, HEAVY])
-def test_a_light_string_falls_into_buckets_as_its_measure_says(heavy):
+def test_strings_fall_into_buckets_as_the_measure_says(heavy):
+    """Heavy strings with the shares that their units state, and light ones of unknown hashes."""
     layout = design_windows(COUNTS, 1, known=True, seeds=4, buckets=16, heavy=heavy, one_layer="0.5").mechanism.layout
-    prints = fingerprints(map(str, range(40_000)))
+    n, prints = 40_000, fingerprints(map(str, range(40_000)))
+    listed = layout.heavy
+    rest = 1 - (0 if listed is None else sum(listed.shares.values()))
     for number in range(4):
         circle = layout.circle(number)
-        law = circle.light_measure()
-        found = np.bincount(circle.light_buckets(prints), minlength=16)
-        expected = len(prints) * law / law.sum()
-        assert np.sum((found - expected) ** 2 / np.maximum(expected, 1e-9)) < 50  # chi-square of 15 degrees
+        law = circle.measure(0 if listed is None else listed.light_units)
+        found = rest * np.bincount(circle.light_buckets(prints), minlength=16)
+        if listed is not None:
+            _, bucket, units = circle.arcs.pieces(16)
+            found += n * np.bincount(bucket, units, 16) / listed.all_units
+        expected = n * law / law.sum()
+        assert np.sum((found - expected) ** 2 / (rest * n / 16)) < 50  # chi-square of 15 degrees
 
 
-def test_without_a_reference_every_string_has_a_mean_of_1_over_hashes():
-    """A report is as likely as a light string of unknown hash makes it; estimates need neither counts nor evidence."""
+def test_without_a_reference_the_mean_over_hashes_and_heavy_strings_is_1():
+    """A report is as likely as strings of unknown hashes and heavy ones, by their units, make it: no evidence."""
     mechanism = replace(design_windows(COUNTS, 1, known=True, seeds=30, buckets=64, cap="3").mechanism, evidence=None)
     decoder = Decoder(replace(mechanism, held=None), by_lengths=True)
     assert decoder.chances.sum() == pytest.approx(1, abs=1e-12)
     strings = [f"any {k}" for k in range(4_000)]
     one = np.eye(1, len(decoder.chances), 5)[0]
-    means = decoder.reading(one, one, strings).means
-    assert abs(means.mean() - 1) < 5 * means.std() / 60
+    means, shares = decoder.reading(one, one, strings).means, mechanism.layout.heavy.shares
+    rest = 1 - sum(shares.values())
+    heavy = decoder.products(decoder.prints(list(shares)), one)[0] @ list(shares.values())
+    assert abs(heavy + rest * means.mean() - 1) < 5 * rest * means.std() / 60
+
+
+def test_without_a_reference_a_string_with_most_of_the_mass_has_an_estimate():
+    """Windows inside of its arc hold no light string; the units of heavy strings say how often they are reported."""
+    counts = {"most": 9_000, **{f"s{k}": 10 for k in range(100)}}
+    mechanism = design_windows(counts, 1, known=True, seeds=60, buckets=64).mechanism
+    people = ["most"] * 16_000 + [f"s{k}" for k in range(100)] * 20 + ["new"] * 2_000
+    found = estimate_strings(mechanism.privatize(people, np.random.default_rng(3)), mechanism, ["most", "new", "s1"])
+    assert (np.abs(found.shares - [0.8, 0.1, 0.001]) < 4 * found.standard_errors).all()
+    assert found.standard_errors.max() < 0.05
+    assert not found.sample_shares.any()
 
 
 def test_shares_without_a_reference_are_noisier_and_say_so(found):

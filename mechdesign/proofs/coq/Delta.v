@@ -4,19 +4,6 @@ Require Import Spec Support.
 Import ListNotations.
 Open Scope R_scope.
 
-(* The mean of f over m independent draws from Q, and the probability of an event. *)
-Fixpoint expect (N : nat) (Q : nat -> R) (m : nat) (f : list nat -> R) : R :=
-  match m with
-  | O => f []
-  | S m => sum N (fun x => Q x * expect N Q m (fun l => f (x :: l)))
-  end.
-Definition indicator (b : bool) : R := if b then 1 else 0.
-Definition prob (N : nat) (Q : nat -> R) (m : nat) (A : list nat -> bool) : R := expect N Q m (fun l => indicator (A l)).
-
-(* How many of the draws are in S, and which share of them is x. *)
-Definition hits (S : nat -> bool) (l : list nat) : nat := length (filter S l).
-Definition freq (l : list nat) (x : nat) : R := INR (hits (Nat.eqb x) l) / INR (length l).
-
 (* P[Bin(n, q) >= k]. *)
 Fixpoint tail (n k : nat) (q : R) : R :=
   match k with
@@ -136,8 +123,6 @@ Proof.
     + right. intros k Hk. destruct (Nat.eq_dec k (S m)) as [->|]; [assumption|apply IH; lia].
 Qed.
 
-Definition above (t x : R) : bool := if Rlt_dec t x then true else false.
-
 Section Samples.
 Variables (N m : nat) (Q : nat -> R) (t a : R).
 Hypothesis Q_is_a_prior : prior N Q.
@@ -196,9 +181,6 @@ Proof.
   rewrite !app_comm_cons, <- app_assoc. f_equal. rewrite map_app. reflexivity.
 Qed.
 
-(* The samples are farther than r from Q. *)
-Definition outside (r : R) (l : list nat) : bool := above r (sum N (fun x => Rabs (Q x - freq l x))).
-
 Lemma hits_sum A l : Forall (fun x => (x < N)%nat) l ->
   INR (hits A l) = sum N (fun x => if A x then INR (hits (Nat.eqb x) l) else 0).
 Proof.
@@ -238,7 +220,7 @@ Proof.
   - unfold mass. rewrite !sum_suml in *. rewrite suml_plus, !suml_minus, !suml_scal. lra.
 Qed.
 
-Theorem learnt_ball : prob N Q m (outside (2 * t)) <= (2 ^ N - 2) * a.
+Theorem learnt_ball : prob N Q m (outside N Q (2 * t)) <= (2 ^ N - 2) * a.
 Proof.
   destruct N as [|n] eqn:EN; [destruct Q_is_a_prior as [_ H]; subst; cbn in H; lra|]. rewrite <- EN in *.
   destruct (sets_ends n) as [mid E]. rewrite <- EN in E.

@@ -74,3 +74,25 @@ Definition promise (f : file) : Prop :=
   match lower f with None => True
   | Some l => from_below (inputs f) (outputs f) (K f) (among (inputs f) (set f)) (nats l) end /\
   match cap f with None => True | Some c => capped (inputs f) (outputs f) (K f) (nats c) end.
+
+(* Samples: the mean of f over the lists of m independent draws from Q, and the probability of an event. *)
+Fixpoint expect (N : nat) (Q : nat -> R) (m : nat) (f : list nat -> R) : R :=
+  match m with
+  | O => f []
+  | S m => sum N (fun x => Q x * expect N Q m (fun l => f (x :: l)))
+  end.
+Definition indicator (b : bool) : R := if b then 1 else 0.
+Definition prob (N : nat) (Q : nat -> R) (m : nat) (A : list nat -> bool) : R := expect N Q m (fun l => indicator (A l)).
+(* How many of the draws are in S, which share of them is x, and whether these shares are farther than r from Q. *)
+Definition hits (S : nat -> bool) (l : list nat) : nat := length (filter S l).
+Definition freq (l : list nat) (x : nat) : R := INR (hits (Nat.eqb x) l) / INR (length l).
+Definition above (t x : R) : bool := if Rlt_dec t x then true else false.
+Definition outside (N : nat) (Q : nat -> R) (r : R) (l : list nat) : bool :=
+  above r (sum N (fun x => Rabs (Q x - freq l x))).
+(* Whatever the prior is, it is farther than the radius of the file from the shares of m draws with probability at most
+   delta. So it is in the set of the file but with that probability, if the counts in the file are those of m draws. *)
+Definition learnt (f : file) (m : nat) (delta : R) : Prop :=
+  match set f with
+  | Ball _ r d => forall Q, prior (inputs f) Q -> prob (inputs f) Q m (outside (inputs f) Q (ratio r d)) <= delta
+  | _ => False
+  end.

@@ -16,16 +16,16 @@ let in_one_file line =
   | Some names, _ | None, Some names -> "Import " ^ names
   | None, None -> line
 
-let modules () =
+let modules sources =
   let bare names = String.sub names 0 (String.length names - 1) in
   let names line = match from_coq line with Some names -> words (bare names) | None -> []
   and once found name = if List.mem name found then found else name :: found in
-  let asked = List.concat_map (fun (_, source) -> List.concat_map names (lines_of source)) Library.sources in
+  let asked = List.concat_map (fun (_, source) -> List.concat_map names (lines_of source)) sources in
   let body (name, source) =
     Printf.sprintf "Module %s.\n%sEnd %s.\n" name (String.concat "\n" (List.map in_one_file (lines_of source))) name
   in
   let libraries = String.concat " " (List.rev (List.fold_left once [] asked)) in
-  String.concat "\n" (Printf.sprintf "From Coq Require %s.\n" libraries :: List.map body Library.sources)
+  String.concat "\n" (Printf.sprintf "From Coq Require %s.\n" libraries :: List.map body sources)
 
 let head = "(* What a mechanism file promises, proved. The file has the SHA-256\n   "
 let rest_of_head =
@@ -38,13 +38,21 @@ let closing =
   ^ "Set Printing Depth 1000000.\nSet Printing Width 1000.\nPrint the_file.\nPrint Assumptions the_promise_holds.\n"
   ^ "End Certificate.\n"
 
+(* The second theorem, about samples: where # stands, numbers are read, and where ? stands, ranges of counts. *)
+let about_samples =
+  "\nModule Samples.\nImport Reals List ZArith Spec Limits Learnt Certificate.\nImport ListNotations.\nOpen Scope Z_scope.\n"
+  ^ "Theorem the_samples_support_the_radius : learnt the_file (Z.to_nat #) (ratio # #).\n"
+  ^ "Proof. apply (radius_supported the_file # (#, #%positive) [?]). vm_cast_no_check (eq_refl true). Qed.\n"
+  ^ "Set Printing Depth 1000000.\nSet Printing Width 1000.\n"
+  ^ "Check the_samples_support_the_radius.\nPrint Assumptions the_samples_support_the_radius.\nEnd Samples.\n"
+
 let edited number =
   need false ~status:1
     (Printf.sprintf
        "the certificate is not that of these proofs from its line %d on: it was edited, or written by another version"
        number)
 
-(* The text of the term, after a check that all around it is as it is written by these proofs. *)
+(* The text of the term, and the numbers of the second theorem if there is one, after a check that all around it is as it is written by these proofs. *)
 let term_in text =
   let place = ref 0 and line = ref 1 in
   let follow wanted =
@@ -61,14 +69,32 @@ let term_in text =
     | '0' .. '9' | 'a' .. 'f' -> incr place
     | _ -> edited !line
   done;
-  follow (rest_of_head ^ modules () ^ opening);
+  follow (rest_of_head ^ modules Library.sources ^ opening);
   let start = !place in
   (match String.index_from_opt text start '.' with Some stop -> place := stop | None -> edited !line);
   let term = String.sub text start (!place - start) in
   String.iter (fun c -> if c = '\n' then incr line) term;
   follow closing;
+  let run test =
+    let start = !place in
+    while !place < String.length text && test text.[!place] do incr place done;
+    if !place = start then edited !line;
+    String.sub text start (!place - start)
+  in
+  let digit c = '0' <= c && c <= '9' in
+  let range c = digit c || c = ' ' || c = ';' || String.contains "RiseFallRare" c in
+  let numbers = ref [] in
+  if !place <> String.length text then begin
+    follow ("\n" ^ modules Library.of_samples);
+    String.iter
+      (function
+        | '#' -> numbers := run digit :: !numbers
+        | '?' -> ignore (run range)
+        | c -> follow (String.make 1 c))
+      about_samples
+  end;
   if !place <> String.length text then edited !line;
-  term
+  (term, match List.rev !numbers with m :: a :: b :: _ -> Some (m, a, b) | _ -> None)
 
 (* The term: words, whole numbers and brackets, and nothing else. *)
 

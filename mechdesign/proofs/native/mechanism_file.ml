@@ -68,6 +68,10 @@ let asked_samples a =
   need ((counts = Json.Null && n = Json.Null) || (asserted = Json.Null && some))
     "samples belong to counts, asserted ones to a center";
   need (given a "delta" = (n <> Json.Null || asserted <> Json.Null)) "delta needs samples";
+  if given a "delta" then begin
+    let delta = number (get a "delta") in
+    need (le none delta && lt delta one) "delta is from 0 to 1"
+  end;
   let positive k = less zero k && at_most k most in
   if n = Json.Null then begin
     if asserted = Json.Null then None
@@ -87,8 +91,6 @@ let failure a =
   match asked_samples a with
   | None -> ""
   | Some (k, asserted) ->
-    let delta = number (get a "delta") in
-    need (le none delta && lt delta one) "wrong samples or delta";
     let written = match get a "delta" with Json.Number s | Json.Text s -> line s | _ -> "" in
     Printf.sprintf "; delta = %s by %s samples%s" written (Integers.to_digits k)
       (if asserted then " (asserted, not shown)" else "")

@@ -23,7 +23,7 @@ let mechanism path =
   Mechanism_file.of_json (Json.parse text)
 
 let is_certificate path = Filename.check_suffix path ".v"
-let term path = if is_certificate path then Certificate.(file_of_term (term_in (content path))) else (mechanism path).file
+let term path = if is_certificate path then Certificate.(file_of_term (fst (term_in (content path)))) else (mechanism path).file
 
 let decided path =
   let found = mechanism path in
@@ -43,7 +43,12 @@ let read_back proof file =
   let wanted = Certificate.canonical (mechanism file).file in
   need ~status:1 (Certificate.canonical (term proof) = wanted)
     "the certificate is about another file: its term has other integers, another promise or another set";
-  Printf.sprintf "%s is the certificate of %s; coqc checks its proof" (line proof) (line file)
+  let second =
+    match snd (Certificate.term_in (content proof)) with
+    | Some (m, a, b) -> Printf.sprintf ", also that %s samples support the radius with delta = %s/%s" m a b
+    | None -> ""
+  in
+  Printf.sprintf "%s is the certificate of %s; coqc checks its proof%s" (line proof) (line file) second
 
 let answer = function
   | [ "--read-back"; proof; file ] when is_certificate proof -> read_back proof file
