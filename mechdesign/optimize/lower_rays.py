@@ -212,7 +212,8 @@ class TwoSidedRays(RaysOfSet):
     Attributes
     ----------
     known : LowerProbability
-        With a supermodular f, and at most 12 symbols. Every symbol has mass at some prior of the set.
+        With a supermodular f, and at most 12 symbols, or 16 where no list is made. Every symbol has mass at some prior
+        of the set.
     exp_epsilon : float
         exp(epsilon), above 1.
     floor : Floor
@@ -252,17 +253,18 @@ class TwoSidedRays(RaysOfSet):
         return values, most, x, common, b.numerator * a.denominator * common
 
     @cached_property
-    def _x(self) -> Floats:
+    def x(self) -> Floats:
+        """x(S) for every set S, by its bit mask."""
         values, common = self._exact[2], self._exact[4]
         return np.array([value / common for value in values])
 
     @cached_property
-    def _greatest_masses(self) -> Floats:
+    def greatest_masses(self) -> Floats:
         """F(S) for every set S, by its bit mask."""
         return np.array([F / self._exact[3] for F in self._exact[1]])
 
     @cached_property
-    def _elsewhere(self) -> Floats:
+    def elsewhere(self) -> Floats:
         """The value m of kind T off S, for every set S but the empty one and that of all symbols, by its bit mask."""
         values, most, x, common, _ = self._exact
         b, a = Fraction(self.exp_epsilon), self.floor.least_lift
@@ -276,7 +278,7 @@ class TwoSidedRays(RaysOfSet):
         )
 
     @cached_property
-    def _signs(self) -> NDArray[np.int8]:
+    def signs(self) -> NDArray[np.int8]:
         """The sign of x(S), for every set S, by its bit mask; 0 for the empty set and that of all symbols."""
         signs = np.array([(value > 0) - (value < 0) for value in self._exact[2]], dtype=np.int8)
         signs[[0, -1]] = 0
@@ -285,7 +287,7 @@ class TwoSidedRays(RaysOfSet):
     @cached_property
     def _pairs(self) -> tuple[Masks, Masks]:
         """S and T of kind P."""
-        signs, everything, found = self._signs, (1 << self.known.size) - 1, [(np.empty(0, dtype=np.int64),) * 2]
+        signs, everything, found = self.signs, (1 << self.known.size) - 1, [(np.empty(0, dtype=np.int64),) * 2]
         for S in np.flatnonzero(signs < 0).tolist():
             T = subsets_of(everything & ~S) | S
             found.append((np.full(T.size, S), T))
@@ -306,7 +308,7 @@ class TwoSidedRays(RaysOfSet):
             yield np.ones((N, 1)), np.full((N, 1), unit)
         if "T" in kinds:
             inside = indicator(np.arange(1, (1 << N) - 1), N)
-            columns = inside + (1 - inside) * self._elsewhere
+            columns = inside + (1 - inside) * self.elsewhere
             columns /= self.prior @ columns
             yield columns, unit * columns
         if "P" in kinds:
@@ -319,13 +321,20 @@ class TwoSidedRays(RaysOfSet):
                 scaled, least = columns / mass, self.prior @ (columns - errors)
                 yield scaled, (unit + 2 * (self.prior @ errors) / least) * scaled + 2 * errors / least
 
+    def levels(self, S: Masks, T: Masks) -> tuple[Floats, Floats, Floats]:
+        """Return the share x, the value off T and bounds on the errors of x, of columns of kind P.
+
+        Times ``(1 - a) / (d1 + d2)``, such a column is ``1 - a`` higher on S than off T, and on M x times that.
+        """
+        a = float(self.floor.least_lift)
+        share, error = shares(self.x[S], self.x[T])
+        return share, a * ((1 - share) * self.greatest_masses[S] + share * self.greatest_masses[T]), error
+
     def _three_values(self, S: Masks, T: Masks) -> tuple[Floats, Floats]:
         """Return columns of kind P times ``(1 - a) / (d1 + d2)``, and bounds on the errors that their shares cause."""
         a, strict, N = float(self.floor.least_lift), float(1 - self.floor.least_lift), self.known.size
-        share, error = shares(self._x[S], self._x[T])
-        of_S, of_T = self._greatest_masses[S], self._greatest_masses[T]
+        share, everywhere, error = self.levels(S, T)
         inside = indicator(S, N)
         between = indicator(T, N) - inside
-        everywhere = a * ((1 - share) * of_S + share * of_T)
         columns = strict * (inside + share * between) + everywhere
-        return columns, error * (strict * between + a * of_T)
+        return columns, error * (strict * between + a * self.greatest_masses[T])

@@ -14,9 +14,12 @@ import mechdesign as md
 from mechdesign.optimize.lower_rays import LowerRays
 from mechdesign.optimize.pricing import check_listable, price_by_listing, pricing_for
 from mechdesign.optimize.pricing.branch_and_bound import BoxPricing, price_by_boxes
+from mechdesign.optimize.pricing.listing import lower_probability_of
+from mechdesign.optimize.pricing.pairs_both_sides import TwoSidedPairPricing
 from mechdesign.optimize.pricing.pairs_of_sets import PairPricing
 from mechdesign.optimize.rays import Rays
 from mechdesign.uncertainty import Box, EventSet, LowerLimits, RelativeBall
+from mechdesign.uncertainty.base import Floor
 
 
 def solved(rows):
@@ -202,3 +205,31 @@ def greatest_over(columns, utility, prior):
 
     solution = linprog(-utility.mu(columns, prior), A_eq=columns, b_eq=np.ones(len(columns)), bounds=(0, None))
     return -solution.fun
+
+
+@pytest.mark.parametrize("size", [3, 6, 9])
+@pytest.mark.parametrize("floor", [Floor(Fraction(1, 2)), Floor(Fraction(1, 10)), Floor(Fraction(9, 10))])
+def test_pricing_over_pairs_for_both_sides_is_pricing_over_the_list(size, floor):
+    rng = np.random.default_rng(size)
+    for known in (md.L1Ball.from_counts(range(2, 2 + size), delta="0.01"), box(size), events(size)):
+        lower = lower_probability_of(known)
+        for utility in (md.MutualInformation(), md.TotalVariation(), md.SquaredHellinger()):
+            multipliers = rng.normal(size=size) * known.prior
+            listed = price_by_listing(check_listable(known, 2.5, floor), utility, multipliers)
+            priced = TwoSidedPairPricing(lower, 2.5, utility, floor).price(multipliers)
+            assert listed.upper - 1e-13 <= priced.upper <= listed.upper + 1e-9
+            reached = utility.mu(priced.best, known.prior) - multipliers @ priced.best
+            assert reached.max() == pytest.approx(priced.upper, abs=1e-9)
+
+
+def test_thirteen_symbols_are_designed_for_both_sides():
+    """Merging symbols of equal rows keeps the promise, so that the design for twelve symbols is not better."""
+    counts = [300, 200, 150, 120, 100, 90, 80, 70, 60, 50, 40, 30]
+    ball = md.L1Ball.from_counts([*counts[:-1], 20, 10], radius="0.05")
+    merged = md.L1Ball.from_counts(counts, radius="0.05")
+    finer, coarser = (md.design(md.DesignProblem(known, 1, lower=1), tol=1e-4) for known in (ball, merged))
+    assert "for both sides" in finer.method
+    assert finer.certified
+    assert finer.bound >= coarser.value
+    assert md.verify(finer.mechanism).proof.lower_leakage <= 1
+    assert finer.bound <= md.design(md.DesignProblem(md.L1Ball(ball.center), 1, lower=1)).bound

@@ -369,7 +369,7 @@ def test_a_utility_of_ones_own_takes_the_list():
     [
         md.DesignProblem(LARGE_HULL, 1, lower=1),
         md.DesignProblem(md.ProductSet(NAMED["known"], HULL), 1, lower=1),
-        md.DesignProblem(md.L1Ball.from_counts([1] * 13, radius="0.1"), 1, lower=1),
+        md.DesignProblem(md.L1Ball.from_counts([1] * 17, radius="0.1"), 1, lower=1),
         md.DesignProblem(md.L1Ball.from_counts([1] * 13, known=True), 1, md.EstimationError(), lower=1),
         md.DesignProblem(md.ProductSet(NAMED["known"], HULL), 1, md.EstimationError(), cap=2),
         md.DesignProblem(SOME_FUNCTION, 1, lower=1),

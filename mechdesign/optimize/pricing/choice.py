@@ -6,7 +6,7 @@ that covers it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from mechdesign.errors import LimitError, shorten
@@ -14,7 +14,8 @@ from mechdesign.numerics.exact import float_down
 from mechdesign.optimize.pricing.branch_and_bound import BoxPricing
 from mechdesign.optimize.pricing.by_counts import CountPricing
 from mechdesign.optimize.pricing.knapsack import KnapsackPricing
-from mechdesign.optimize.pricing.listing import ListedPricing, check_listable
+from mechdesign.optimize.pricing.listing import ListedPricing, check_listable, lower_probability_of
+from mechdesign.optimize.pricing.pairs_both_sides import TwoSidedPairPricing
 from mechdesign.optimize.pricing.pairs_of_sets import MOST_PRICED_SYMBOLS, PairPricing
 from mechdesign.optimize.pricing.price import BallPricing, Pricing
 from mechdesign.optimize.ways import Way, first
@@ -89,12 +90,18 @@ def _by_knapsack(priced: Priced) -> BallPricing | str:
 
 
 def _by_pairs(priced: Priced) -> Pricing | str:
-    lower, information = priced.uncertainty.lower_probability, _unlisted(priced, capped=False)
+    both = priced.floor.least_lift > 0 and not priced.floor.for_everyone
+    information = _unlisted(replace(priced, floor=NO_FLOOR) if both else priced, capped=False)
+    lower = lower_probability_of(priced.uncertainty) if both else priced.uncertainty.lower_probability
     if lower is None or not lower.supermodular:
         return f"the set of priors is {priced.uncertainty.kind}, not one above a supermodular lower probability"
     if lower.size > MOST_PRICED_SYMBOLS:
         return f"{lower.size} symbols have too many pairs of sets (at most {MOST_PRICED_SYMBOLS} symbols)"
-    return information if isinstance(information, str) else PairPricing(lower, priced.exp_epsilon, information)
+    if isinstance(information, str):
+        return information
+    if both:
+        return TwoSidedPairPricing(lower, priced.exp_epsilon, information, priced.floor)
+    return PairPricing(lower, priced.exp_epsilon, information)
 
 
 def listed_pricing(priced: Priced) -> ListedPricing | str:

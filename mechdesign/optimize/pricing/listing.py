@@ -144,12 +144,17 @@ def _with_cap(uncertainty: UncertaintySet, exp_epsilon: float, floor: Floor) -> 
     return CappedRays(uncertainty, check_listable(uncertainty, power), power, least)
 
 
+def lower_probability_of(uncertainty: UncertaintySet) -> LowerProbability | None:
+    """Return a set as one above a lower probability; None if it is not one."""
+    ball = uncertainty.l1_ball
+    if ball is not None:
+        return RelativeBall(ball.center, 1, ball.half_radius, ball.labels)
+    return uncertainty.lower_probability
+
+
 def _two_sided(uncertainty: UncertaintySet, exp_epsilon: float, floor: Floor) -> RayList:
     """Return the rays of a set for a promise on both sides."""
-    ball, known = uncertainty.l1_ball, uncertainty.lower_probability
-    if ball is not None:
-        # The same set, above its lower probability.
-        known = RelativeBall(ball.center, 1, ball.half_radius, ball.labels)
+    known = lower_probability_of(uncertainty)
     if known is None and uncertainty.size <= MOST_CUT_SYMBOLS:
         cut = CutRays(uncertainty, exp_epsilon, floor)
         cut.count(cut.kinds)  # the list is made now, so that one that is too long is refused now

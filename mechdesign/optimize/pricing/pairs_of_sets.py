@@ -160,16 +160,19 @@ class PairPricing:
         return below[kept], above[kept]
 
     def _states(self) -> Iterator[tuple[Masks, Masks]]:
-        """Yield the sets of kinds I and E as pairs S = T, then all pairs of kind P."""
-        N, signs = self.known.size, self._rays.signs
-        single = 1 << np.arange(N)
-        alone = np.union1d(single[signs[single] >= 0], np.flatnonzero(signs == 0))
+        """Yield the sets of columns of two values as pairs S = T, then all pairs of kind P."""
+        N, alone = self.known.size, self._alone()
         yield alone, alone
         first = min(_FIRST_HALF, N)
         below, above = _ternary(first)
         lower, upper = _ternary(N - first)
         for S, T in zip(lower << first, upper << first, strict=True):
             yield self._rays_among(below | S, above | T)
+
+    def _alone(self) -> Masks:
+        """Return the sets of kinds I and E."""
+        signs, single = self._rays.signs, 1 << np.arange(self.known.size)
+        return np.union1d(single[signs[single] >= 0], np.flatnonzero(signs == 0))
 
     def _costs(self, below: Masks, above: Masks, costs: Floats, sizes: Floats) -> Floats:
         """Return reduced costs of columns, rounded up; S = T is the column 1_S."""

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 import mechdesign as md
+from mechdesign.optimize.pricing.pairs_both_sides import TwoSidedPairPricing
 from mechdesign.optimize.pricing.pairs_of_sets import PairPricing, _sums
 from mechdesign.uncertainty import LowerLimits
+from mechdesign.uncertainty.base import Floor
 
 
 def exact_cost(pricing, S, T, multipliers):
@@ -61,3 +63,49 @@ def test_a_share_that_floats_do_not_give_is_bounded():
     uppers, exact = compared(LowerLimits(lower, center=["0.6", "0.3", "0.1"]), 2.0, np.array([0.0, -9.0, 9.0]))
     assert max(exact) > 5
     assert all(x >= y for x, y in zip(uppers, exact, strict=True))
+
+
+def exact_cost_of_both_sides(pricing, S, T, multipliers):
+    """As `exact_cost`, for a promise on both sides, from the formulas of the rays in rationals."""
+    known, b, a = pricing.known, Fraction(pricing.exp_epsilon), pricing.floor.least_lift
+    symbols = range(known.size)
+
+    def least(mask):
+        return known.least_mass([i for i in symbols if mask >> i & 1])
+
+    def greatest(mask):
+        return 1 - least((1 << known.size) - 1 & ~mask)
+
+    def x(mask):
+        return (1 - 1 / b) * (1 - a + a * greatest(mask)) - (1 - a) * (1 - least(mask))
+
+    if S == T:
+        off = 1 if (1 << known.size) - 1 == S else max((1 / b - least(S)) / (1 - least(S)), _floor(a, greatest(S)))
+        v = [Fraction(1) if S >> i & 1 else off for i in symbols]
+    else:
+        d = x(T), -x(S), a * (x(T) * greatest(S) - x(S) * greatest(T)) / (1 - a)
+        v = [sum(d) if S >> i & 1 else d[1] + d[2] if T >> i & 1 else d[2] for i in symbols]
+    mass = sum(p * value for p, value in zip(known.center, v, strict=True))
+    v = [value / mass for value in v]
+    paid = sum(Fraction(m) * value for m, value in zip(multipliers.tolist(), v, strict=True))
+    return sum(p * (value - 1) ** 2 for p, value in zip(known.center, v, strict=True)) - paid
+
+
+def _floor(a, greatest):
+    return a * greatest / (1 - a + a * greatest)
+
+
+@pytest.mark.parametrize("size", [0.0, 1e9], ids=["of the utility", "of the multipliers"])
+def test_the_rounding_error_for_both_sides_is_counted(size):
+    rng = np.random.default_rng(4)
+    for lift in (Fraction(1, 2), Fraction(1, 50), Fraction(19, 20)):
+        multipliers = size * rng.normal(size=4)
+        pricing = TwoSidedPairPricing(some_limits(rng), 2.0, md.ChiSquare(), Floor(lift))
+        sums, uppers, exact = (_sums(multipliers), _sums(np.abs(multipliers))), [], []
+        for below, above in pricing._states():
+            uppers += pricing._costs(below, above, *sums).tolist()
+            pairs = zip(below.tolist(), above.tolist(), strict=True)
+            exact += [exact_cost_of_both_sides(pricing, S, T, multipliers) for S, T in pairs]
+        assert len(exact) >= 15
+        assert all(Fraction(x) >= y for x, y in zip(uppers, exact, strict=True))
+        assert max(uppers) < float(max(exact)) + 1e-11 * (1 + size)
