@@ -19,6 +19,8 @@ from mechdesign.uncertainty.base import check_set
 
 JOINT = "+"
 """Between the attributes of a view in its name."""
+MERGED = "(other combination)"
+"""What each attribute of a view is said to be in the category of merged combinations."""
 _WINDOWS = ("split", "heavy", "seeds", "buckets", "one_layer", "any_seed", "master", "form")
 
 
@@ -40,6 +42,8 @@ class View:
         Options of `mechdesign.windows.design_windows`, perhaps none of them: the view is then of any strings, also of
         those that the counts lack, and its queries are the shares of all strings of the counts. With ``split`` a share
         of the records, drawn at random, chooses heavy strings, and the rest proves (`split_sample`).
+    merged : str, optional
+        The symbol that stands for all combinations that the view does not list; without it they are refused.
 
     Raises
     ------
@@ -57,6 +61,7 @@ class View:
     workload: Any = None
     value: float = 1.0
     windows: Mapping[str, Any] | None = None
+    merged: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "attributes", checked_attributes(self.attributes))
