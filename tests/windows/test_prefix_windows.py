@@ -252,6 +252,7 @@ def test_strings_that_end_with_the_mark_themselves_are_found():
     shares = {name: n / sum(counts.values()) for name, n in counts.items()}
     found = heavy_hitters(reports, made, shares, characters="abcd" + MARK, kept=4)
     assert found.strings[:2] in (("a" + MARK, "ab" + MARK), ("ab" + MARK, "a" + MARK))
+    assert found.candidates == 5 + 4 * 5 + 4 * 5 * 2  # one more character at each level, and at the last one the mark
 
 
 def test_intervals_are_those_of_all_that_could_be_found():
