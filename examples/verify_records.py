@@ -38,19 +38,21 @@ def delta_of(own, names):  # whether a set holds all priors, and its delta, None
     return all(h([int(j != i) for j in others]) == 0 for i in others), delta
 
 def view(part):  # return name, attributes, weight, labels by attribute, e^epsilon and delta, after the proof
-    a = fields(part, "name attributes weight mechanism")
+    a = fields(part, "name attributes weight mechanism", "merged")
     (name,), attributes = labels([text(a["name"], 1000)], str), labels(a["attributes"], str)
     need(len(attributes) > 0 and type(a["weight"]) is int and a["weight"] >= 1, "a view needs attributes and a weight")
     mechanism = a["mechanism"]
     if isinstance(mechanism, dict) and mechanism.get("schema") == "mechdesign/windows/1":
         from verify_windows import prove_table
-        need(len(attributes) == 1, "a view of windows shows one attribute")
+        need(len(attributes) == 1 and a["merged"] is None, "a view of windows shows one attribute, and merges nothing")
         prove_table(mechanism)
         delta = mechanism["evidence"].get("delta")
         delta = False, delta if delta is None else rational(delta)
-        return name, attributes, a["weight"], [], exp_promised(mechanism["epsilon"]), delta
+        return name, attributes, a["weight"], [], exp_promised(mechanism["epsilon"]), (*delta, False)
     prove(mechanism)
     names = mechanism["inputs"]
+    merges = a["merged"] is not None
+    need(not merges or (len(attributes) > 1 and a["merged"] in names), "what is merged is an input of a group")
     split = [label.split(JOINT) if len(attributes) > 1 else [label] for label in names]
     need(all(len(parts) == len(attributes) for parts in split), "a label of a view is not of so many attributes")
     for own in {own for parts in split for own in parts} if len(attributes) > 1 else ():
@@ -59,7 +61,7 @@ def view(part):  # return name, attributes, weight, labels by attribute, e^epsil
     need("secret" not in guarantee, "a promise about a secret is not one about the record")
     epsilon, *_ = exp_promised(guarantee.pop("epsilon")), guarantee.pop("lower", None), guarantee.pop("cap", None)
     return (name, attributes, a["weight"], list(zip(attributes, zip(*split))),
-            epsilon, delta_of(guarantee, names))
+            epsilon, (*delta_of(guarantee, names), merges))
 
 def check_bins(bins, alphabets):  # the labels of bins are among those of the views
     for name, given in bins.items():
@@ -84,6 +86,9 @@ def prove_records(content):  # return words for what is proved, or raise an erro
     for _, _, _, columns, *_ in views:
         for attribute, found in columns:
             alphabets.setdefault(attribute, {}).update(dict.fromkeys(found))
+    for name, of, *_, (_, _, merges) in views:
+        rest = {each for other, shown, *_ in views if other != name for each in shown}
+        need(not merges or not rest & {*of}, "a view that merges combinations shares an attribute with another")
     free = [of[0] for _, of, _, columns, *_ in views if not columns]
     need(all(name not in alphabets for name in free), "an attribute of windows is shown by another view")
     need(all(math.prod(len(alphabets[name]) for name in of if name not in free) <= 10**7 for _, of, *_ in views),
@@ -93,7 +98,7 @@ def prove_records(content):  # return words for what is proved, or raise an erro
         check_bins(a["bins"], alphabets)
     greatest = max(e for *_, e, _ in views)
     need(exp_promised(text(a["epsilon"])) >= greatest, "epsilon is below that of a view", 1)
-    total = sum_of([found for *_, found in views])
+    total = sum_of([found[:2] for *_, found in views])
     need(total is None or total < 1, "the deltas of the views sum to 1 or more")
     stated = None if a["delta"] is None else rational(text(a["delta"]))
     need(stated is None or 0 <= stated < 1, "delta is from 0 to 1")

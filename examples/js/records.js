@@ -110,6 +110,7 @@ export class Records {
 function checkedView(part, place, most) {
   check(isTable(part), `${place} is not a table`);
   const { name, attributes, weight } = part;
+  check((part.merged ?? null) === null, `${place} merges combinations, which is not done here`);
   checkLabel(name, `the name of ${place}`);
   checkLabels(attributes, `attributes of ${place}`);
   check(isWhole(weight, 1, most), `the weight of ${place} is not a whole number from 1 to ${most}`);

@@ -126,7 +126,8 @@ def plan_command(
       mechdesign plan problems/adult-race.toml --reports --standard-error 0.01
       mechdesign plan --mechanism education.json --reports --interval 0.02 --confidence 0.9
       mechdesign plan --counts counts.csv --epsilon 1 --delta 1e-9 --reports 10000
-      mechdesign plan --columns sex+salary,age --table pair.csv --table age.csv --epsilon 1 --known --reports 10000
+      mechdesign plan --columns sex+salary,age --table pair.csv \\
+                      --table age.csv --epsilon 1 --known --reports 10000
 
     Windows, which report about any string, are planned for from their file; views of whole records from their file, or
     from what `mechdesign design --columns` takes.

@@ -32,6 +32,7 @@ class PromisedView(Printed):
     inputs: Labels | None
     outputs: Labels | None
     windows: Whole | None = None
+    merged: Text | None = None
     leakage: Number
 
 

@@ -110,11 +110,11 @@ _RECORD_OPTIONS: tuple[Callable[[Any], Any], ...] = (
     ),
     click.option(
         "--unseen-combinations",
-        type=click.Choice(["keep", "impossible"]),
+        type=click.Choice(["keep", "impossible", "merge"]),
         default="keep",
         show_default=True,
         help="With --columns: whether combinations of a view that the data lack may be reported, or are taken as "
-        "impossible; the promise is then for people who have none of them.",
+        "impossible; the promise is then for people who have none of them. merge: one category of a group.",
     ),
     click.option(
         "--missing",

@@ -39,7 +39,7 @@ class TailRanges:
     Examples
     --------
     >>> [found.term() for found in TailRanges.of(40, Fraction(9, 10), Fraction(1, 100)).ranges()]
-    ['Rare 39 0', 'Rare 40 0']
+    ['Rare 29 0', 'Rise 30', 'Rise 31', 'Rare 40 0']
     """
 
     n: int

@@ -86,9 +86,13 @@ def alphabets_of(views: Sequence[tuple[str, tuple[str, ...], Sequence[str]]]) ->
 
 
 def view_tables(
-    views: Sequence[tuple[str, tuple[str, ...], Sequence[str]]], columns: Sequence[str] = ()
+    views: Sequence[tuple[str, tuple[str, ...], Sequence[str]]],
+    columns: Sequence[str] = (),
+    merged: Mapping[str, str] | None = None,
 ) -> tuple[ViewTable, ...]:
     """Return the table of each view; ``columns`` are all attributes in their order, by default those of the views.
+
+    ``merged`` has by the name of a view the label that stands for all combinations that it does not list.
 
     Raises
     ------
@@ -110,6 +114,8 @@ def view_tables(
         for symbol, label in enumerate(labels):
             parts = split(label, len(attributes))
             symbols[tuple(codes[a][part] for a, part in zip(attributes, parts, strict=True))] = symbol
+        if (rest := (merged or {}).get(name)) is not None:
+            symbols[symbols < 0] = list(labels).index(rest)
         places = tuple(order[attribute] for attribute in attributes)
         found.append(ViewTable(name, places, sizes, symbols.ravel(), bool((symbols >= 0).all())))
     return tuple(found)

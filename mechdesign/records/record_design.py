@@ -356,7 +356,7 @@ def _mechanism(
     def weighted(shares: Sequence[float]) -> RecordMechanism:
         weights = whole_weights(shares, weight_bits)
         parts = [
-            RecordPart(view.name, view.attributes, weight, made.mechanism)
+            RecordPart(view.name, view.attributes, weight, made.mechanism, view.merged)
             for view, weight, made in zip(views, weights, designs, strict=True)
         ]
         return RecordMechanism(tuple(parts), weight_bits, bins)

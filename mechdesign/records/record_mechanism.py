@@ -120,6 +120,13 @@ class RecordMechanism(RecordWords):
         for part in self.parts:
             (name, *_) = part.attributes
             others = [other.name for other in self.parts if other is not part and name in other.attributes]
+            rest = [other for other in self.parts if other is not part]
+            shared = [other.name for other in rest if {*other.attributes} & {*part.attributes}]
+            if part.merged is not None and shared:
+                raise InputError.column_twice(
+                    f"the view {part.name} merges combinations, and the view {shared[0]} shows a column of it too, of "
+                    "which the merged ones say nothing; merge in views that share no column"
+                )
             if part.is_open and (others or name in self.bins):
                 what = f"the view {others[0]} shows" if others else "bins have"
                 raise InputError.column_twice(
@@ -140,7 +147,8 @@ class RecordMechanism(RecordWords):
     @cached_property
     def tables(self) -> tuple[ViewTable | StringView, ...]:
         """Where each view finds its symbol for a record."""
-        listed = iter(view_tables(self._views(), self.attributes))
+        merged = {part.name: part.merged for part in self.parts if part.merged is not None}
+        listed = iter(view_tables(self._views(), self.attributes, merged))
         places = {part.name: (self.attributes.index(part.attributes[0]),) for part in self.parts}
         return tuple(StringView(part.name, places[part.name]) if part.is_open else next(listed) for part in self.parts)
 
@@ -247,6 +255,9 @@ class RecordMechanism(RecordWords):
         for part in self.parts:
             hashed += [text(part.name), number(len(part.attributes)), *map(text, part.attributes)]
             hashed += [number(part.weight), bytes.fromhex(part.mechanism.fingerprint)]
+        merged = [(place, part.merged) for place, part in enumerate(self.parts) if part.merged is not None]
+        if merged:
+            hashed += [number(len(merged)), *(each for place, label in merged for each in (number(place), text(label)))]
         return hashlib.sha256(b"".join(hashed)).hexdigest()
 
     def part(self, name: str) -> RecordPart:

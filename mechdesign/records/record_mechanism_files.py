@@ -54,6 +54,7 @@ class RecordPartRecord(Record):
         Annotated[MechanismRecord, Tag("matrix")] | Annotated[WindowFileRecord, Tag("windows")],
         Discriminator(_kind_of),
     ]
+    merged: _Name | None = None
 
 
 class RecordOptimalityRecord(Record):
@@ -94,7 +95,9 @@ def record_json(mechanism: Any, *, claims: bool = True) -> bytes:
         head["bins"] = {name: list(bins.edges) for name, bins in mechanism.bins.items()}
     parts = []
     for part in mechanism.parts:
-        facts = {"name": part.name, "attributes": list(part.attributes), "weight": part.weight}
+        facts: dict[str, Any] = {"name": part.name, "attributes": list(part.attributes), "weight": part.weight}
+        if part.merged is not None:
+            facts["merged"] = part.merged
         parts.append(f'{_dumped(facts)[:-1]}, "mechanism": {_json_of(part, claims=claims).decode().strip()}}}')
     claim, tail = mechanism.optimality, ""
     if claims and claim is not None:
@@ -144,7 +147,7 @@ def from_content(content: bytes, source: str, kind: Callable[..., Made]) -> Made
     parts = []
     for part, _, proved in found:
         try:
-            parts.append(RecordPart(part.name, tuple(part.attributes), part.weight, proved()))
+            parts.append(RecordPart(part.name, tuple(part.attributes), part.weight, proved(), part.merged))
         except GuaranteeError as error:
             raise error.reworded(f"the view {printable(part.name)}: {error}") from None
     bins = {name: NumberBins(tuple(edges)) for name, edges in (record.bins or {}).items()}

@@ -31,12 +31,15 @@ class RecordPart:
     mechanism : Mechanism or WindowMechanism
         What reports about the view; its inputs are the labels of the attribute, or for several attributes their
         combinations (`mechdesign.records.record_views.join`). Windows report any strings of one attribute.
+    merged : str, optional
+        The input that stands for all combinations of known labels that are no inputs; without it they are refused.
     """
 
     name: str
     attributes: tuple[str, ...]
     weight: int
     mechanism: Any
+    merged: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "attributes", checked_attributes(self.attributes))
@@ -52,6 +55,11 @@ class RecordPart:
         if isinstance(self.weight, bool) or not isinstance(self.weight, int) or self.weight < 1:
             raise InputError.not_a_whole_number(
                 f"the weight of the view {name} is {shorten(self.weight)}; accepted: a whole number of at least 1"
+            )
+        if self.merged is not None and (len(self.attributes) < 2 or self.merged not in self.mechanism.inputs):
+            raise InputError.unknown_label(
+                f"the view {name} merges combinations into {shorten(self.merged)}; accepted: an input of a view of "
+                "several attributes"
             )
         for label in () if self.is_open else self.mechanism.inputs:
             split(label, len(self.attributes))

@@ -15,10 +15,12 @@ from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism.composition import SEPARATOR
 from mechdesign.numerics.arrays import entries
 from mechdesign.uncertainty import UncertaintySet
-from mechdesign.uncertainty.base import check_set
+from mechdesign.uncertainty.base import check_about_data, check_set
 
 JOINT = "+"
 """Between the attributes of a view in its name."""
+MERGED = "(other combination)"
+"""What each attribute of a view is said to be in the category of merged combinations."""
 _WINDOWS = ("split", "heavy", "seeds", "buckets", "one_layer", "any_seed", "master", "form")
 
 
@@ -40,11 +42,14 @@ class View:
         Options of `mechdesign.windows.design_windows`, perhaps none of them: the view is then of any strings, also of
         those that the counts lack, and its queries are the shares of all strings of the counts. With ``split`` a share
         of the records, drawn at random, chooses heavy strings, and the rest proves (`split_sample`).
+    merged : str, optional
+        The symbol that stands for all combinations that the view does not list; without it they are refused.
 
     Raises
     ------
     InputError
-        For attributes that are missing or occur twice, a prior that is neither, or a value that is not positive.
+        For attributes that are missing or occur twice, a prior that is neither, a promise about a secret, or a value
+        that is not positive.
 
     Examples
     --------
@@ -57,6 +62,7 @@ class View:
     workload: Any = None
     value: float = 1.0
     windows: Mapping[str, Any] | None = None
+    merged: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "attributes", checked_attributes(self.attributes))
@@ -73,6 +79,7 @@ class View:
                 )
         if not isinstance(self.prior, Mapping):
             check_set(self.prior)
+            check_about_data(self.prior, f"the view {self.name}")
         if isinstance(self.value, bool) or not isinstance(self.value, int | float) or not 0 < self.value < float("inf"):
             raise InputError.out_of_range(
                 f"the value of the view {self.name} is {shorten(self.value)}; accepted: a number above 0"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from mechdesign.display.numbers import counted, text_above
 from mechdesign.display.text import some
 from mechdesign.mechanism.words import delta_in_words
 from mechdesign.numerics.exact import printed_up
-from mechdesign.records.record_views import join
+from mechdesign.records.record_views import MERGED, join
 
 
 class RecordWords:
@@ -32,6 +33,13 @@ class RecordWords:
                 rows = [[labels[place] for labels, place in zip(alphabets, row, strict=True)] for row in places]
                 found[part.name] = join(rows)
         return found
+
+    @property
+    def merged(self: Any) -> dict[str, int]:
+        """By the name of a view how many combinations of its labels are reported as one category."""
+        parts = [part for part in self.listed if part.merged is not None]
+        sizes = {part.name: [len(self.alphabets[name]) - 1 for name in part.attributes] for part in parts}
+        return {part.name: math.prod(sizes[part.name]) - len(part.mechanism.inputs) + 1 for part in parts}
 
     def facts(self: Any, *, of_report: bool = False) -> list[tuple[str, str]]:
         """Return what people read of the guarantee, as names and values; of a report alone, in fewer words."""
@@ -55,6 +63,8 @@ class RecordWords:
             facts.append(("from below", f"at most {text_above(self.lower_leakage, 15)} nats, proved likewise"))
         for part, share in zip(self.parts, self.shares, strict=True):
             facts.append((f"view {part.name}", f"{100 * share:.3g} % of the reports; {_about(part)}"))
+        for name, count in self.merged.items():
+            facts.append((f"merged in {name}", f"{counted(count, 'combination')} into one category, {MERGED}"))
         for name, labels in self.ruled_out.items():
             count = counted(len(labels), "combination")
             facts.append((f"impossible in {name}", f"{count}: {some(labels, 3)}; nobody has them, as is assumed"))
@@ -108,5 +118,6 @@ def _keys(part: Any) -> dict[str, Any]:
         "inputs": None if part.is_open else mechanism.inputs,
         "outputs": None if part.is_open else mechanism.outputs,
         **({"windows": len(mechanism.outputs)} if part.is_open else {}),
+        **({} if part.merged is None else {"merged": part.merged}),
         "leakage": part.leakage,
     }

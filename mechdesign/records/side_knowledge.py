@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mechdesign.data.joint_counts import JointCounts
 from mechdesign.errors import InputError, shorten
@@ -193,16 +194,23 @@ def side_leakages(mechanism: RecordMechanism, records: Any) -> tuple[SideLeakage
             table = sample.counts((name, *part.attributes)).reshape(len(sample.alphabets[name]), -1)
             labels, seen = sample.labels(part.attributes), table.sum(axis=0) > 0
             kept = [place for place, label in enumerate(labels) if seen[place] or label in part.mechanism.inputs]
-            by_value = {
-                value: dict(zip([labels[place] for place in kept], row[kept].tolist(), strict=True))
-                for value, row in zip(sample.alphabets[name], table, strict=True)
-                if row.any()
-            }
+            rows = zip(sample.alphabets[name], table, strict=True)
+            by_value = {value: _by_symbol(part, labels, row, kept) for value, row in rows if row.any()}
             if len(by_value) > 1:  # one value alone tells nothing
                 leakages = leakage_given(part.mechanism, by_value)
                 worst = max(leakages, key=leakages.__getitem__)
                 found.append(SideLeakage(part.name, name, worst, leakages[worst]))
     return tuple(sorted(found, key=lambda each: -each.leakage))
+
+
+def _by_symbol(part: RecordPart, labels: Sequence[str], row: NDArray[Any], kept: Sequence[int]) -> dict[str, int]:
+    """Return counts by the symbols of a view; combinations that it merges are one."""
+    found: dict[str, int] = {}
+    for place in kept:
+        lost = part.merged is not None and labels[place] not in part.mechanism.inputs
+        symbol = part.merged if lost and part.merged is not None else labels[place]
+        found[symbol] = found.get(symbol, 0) + int(row[place])
+    return found
 
 
 def _of_strings(part: RecordPart, records: Any, sample: RecordSample) -> Iterator[SideLeakage]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal
 
@@ -14,12 +14,12 @@ from mechdesign.errors import InputError, shorten
 from mechdesign.records.number_bins import NumberBins
 from mechdesign.records.record_frames import columns_in, columns_of
 from mechdesign.records.record_sample import Labels, RecordSample, people_of, totals
-from mechdesign.records.record_views import JOINT, View, name_of
+from mechdesign.records.record_views import JOINT, MERGED, View, join, name_of
 from mechdesign.utility import Workload
 from mechdesign.windows.columns_of_strings import StringColumn
 from mechdesign.windows.strings import FORMS, normal
 
-Unseen = Literal["keep", "impossible"]
+Unseen = Literal["keep", "impossible", "merge"]
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,9 @@ def views_of(  # noqa: PLR0913 - each is a choice of its own
         A view of the column alone tells him nothing.
     unseen : str
         ``"keep"``: combinations of a view that were never seen are cells as others. ``"impossible"``: they are taken as
-        impossible. The promise then is for people alone who have none of them.
+        impossible. The promise then is for people alone who have none of them. ``"merge"``: in groups they are one
+        category of their own, ``(other combination)`` of each column; a table of a column then says how many have a
+        value *and* a combination that was seen, and how many another one.
     impossible : iterable of mappings from columns to values
         Combinations that nobody has, such as ``{"sex": "Male", "relationship": "Wife"}``: left out of every view that
         shows these columns.
@@ -122,9 +124,8 @@ def views_of(  # noqa: PLR0913 - each is a choice of its own
     >>> found.ruled_out
     {'sex+wife': ('m & y',)}
     """
-    if unseen not in {"keep", "impossible"}:
-        raise InputError.unknown_choice(f"unseen is {shorten(unseen)}; accepted: keep, impossible")
     together = [_split(group, records) for group in groups]
+    _check_unseen(unseen, pairs=pairs, declared=bool(impossible := list(impossible)), side=side)
     free = strings or {}
     whole = [name for name in columns_in(records) if name != counts] if columns is None else columns
     wanted = [name for name in _wanted(whole, together, side) if name not in free]
@@ -137,13 +138,13 @@ def views_of(  # noqa: PLR0913 - each is a choice of its own
     views, ruled_out = [], {}
     for attributes in shown[: len(shown) - len(free)]:
         name = name_of(attributes)
+        if unseen == "merge" and (merging := _merging(sample, attributes, (workloads or {}).get(name))):
+            views.append(replace(merging, value=(values or {}).get(name, 1.0)))
+            continue
         kept = _kept(sample, attributes, declared, unseen)
         if not kept.all():
             ruled_out[name] = tuple(np.array(sample.labels(attributes), dtype=object)[~kept])
-        workload = (workloads or {}).get(name)
-        if workload is None and len(attributes) > 1 and not pairs:
-            workload = _tables(sample.shape(attributes), kept)
-        given = _mean(sample, attributes) if isinstance(workload, str) and workload == "mean" else workload
+        given = _workload(sample, attributes, kept, (workloads or {}).get(name), pairs=pairs)
         value = (values or {}).get(name, 1.0)
         views.append(View(attributes, _counts(sample, attributes, kept, side), given, value))
     for name, options in free.items():
@@ -220,6 +221,35 @@ def _split(group: str | Sequence[str], records: Any) -> Labels:
             f"the group {shorten(group)} has the name of a column; give the columns of the group as a list"
         )
     return tuple(group.split(JOINT))
+
+
+def _check_unseen(unseen: str, *, pairs: bool, declared: bool, side: Sequence[str]) -> None:
+    """Refuse what cannot be done with combinations that were never seen."""
+    if unseen not in {"keep", "impossible", "merge"}:
+        raise InputError.unknown_choice(f"unseen is {shorten(unseen)}; accepted: keep, impossible, merge")
+    if unseen == "merge" and (pairs or declared or side):
+        raise InputError.conflicting_arguments(
+            "unseen is merge, which is for groups, without pairs, impossible and side: a merged combination says "
+            "nothing of its columns, and takes all that was never seen; leave them out"
+        )
+
+
+def _merging(sample: RecordSample, attributes: Labels, workload: object) -> View | None:
+    """Return a group in which combinations that were never seen are one category; None if there are none."""
+    counts = sample.counts(attributes).ravel()
+    kept = counts > 0
+    if len(attributes) < 2 or kept.all():
+        return None
+    if workload is not None:
+        raise InputError.bad_workload(
+            f"the workload of {name_of(attributes)} is given, and it merges combinations; it is for its one-way tables"
+        )
+    labels = [label for label, keep in zip(sample.labels(attributes), kept.tolist(), strict=True) if keep]
+    (rest,) = join([[MERGED] * len(attributes)])
+    rows = Workload.marginals(sample.shape(attributes)).queries(kept.size)[:, kept]
+    rows = np.block([[rows, np.zeros((len(rows), 1))], [np.zeros((1, len(labels))), np.ones((1, 1))]])
+    prior = {**dict(zip(labels, counts[kept].tolist(), strict=True)), rest: 0}
+    return View(attributes, prior, Workload.matrix(rows.tolist()), merged=rest)
 
 
 def _check_names(given: Iterable[str], names: Sequence[str]) -> None:
@@ -317,6 +347,13 @@ def _kept(
     if unseen == "impossible" and len(attributes) > 1:
         kept &= counts > 0
     return kept.ravel()
+
+
+def _workload(sample: RecordSample, attributes: Labels, kept: NDArray[np.bool_], asked: Any, *, pairs: bool) -> Any:
+    """Return the queries of a view; of a group its one-way tables, where nothing else is asked."""
+    if asked is None and len(attributes) > 1 and not pairs:
+        return _tables(sample.shape(attributes), kept)
+    return _mean(sample, attributes) if isinstance(asked, str) and asked == "mean" else asked
 
 
 def _tables(shape: tuple[int, ...], kept: NDArray[np.bool_]) -> Workload:

@@ -225,7 +225,7 @@ class _Levels:
         own = decoder.prior(prefix_sums(self._reference, length))
         new = self._extended(prefixes, length, own)
         is_last = number == len(self._counts) - 1
-        self._candidates += len(new) if is_last else sum(not name.endswith(MARK) for name in new)
+        self._candidates += len(new) if is_last else sum(len(name) <= length for name in new)
         rough = rough_shares(counts, decoder, new, own)
         order = np.argsort(-rough, kind="stable")[: _LOOKED_AT * self._kept]
         # Rough shares of heavy strings are not comparable with those of light ones where the population has changed.
@@ -235,7 +235,7 @@ class _Levels:
         found = estimate_counts(counts, decoder, names, own)
         open_ones = []
         for name, share, error in zip(names, found.shares.tolist(), found.standard_errors.tolist(), strict=True):
-            if name.endswith(MARK) and not is_last:
+            if len(name) > length and not is_last:  # a string itself may end with the mark
                 open_ones.append((-share, name[: -len(MARK)]))
                 continue
             weight = 1 / max(error, _SMALL) ** 2

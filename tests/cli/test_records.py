@@ -485,3 +485,18 @@ def test_plans_take_what_designs_take(here, command, design):
     ):
         assert command("plan", *options)[0] == 2
     assert command("design", "--counts", "age.csv", "--epsilon", "1", "--known", "--side", "x")[0] == 2
+
+
+def test_combinations_never_seen_may_be_one_category(here, command):
+    Path("few.csv").write_text("sex,kin\n" + "f,wife\nm,husband\nf,single\nm,single\n" * 50)
+    given = ("--data", "few.csv", "--columns", "sex+kin", "--epsilon", "1", "--delta", "1e-6", "-o", "m.json")
+    assert "merged in sex+kin" in command("design", *given, "--unseen-combinations", "merge")[1]
+    assert command("verify", "m.json")[0] == 0
+    Path("more.csv").write_text("sex,kin\n" + "f,wife\nm,wife\n" * 500)
+    assert command("privatize", "more.csv", "--mechanism", "m.json", "-o", "r.csv")[0] == 0
+    tables = json.loads(command("estimate", "r.csv", "--mechanism", "m.json", "--json")[1])["tables"]
+    (sex,) = (table for table in tables if table["attributes"] == ["sex"])
+    share = dict(zip([cell[0] for cell in sex["cells"]], sex["frequencies"], strict=True))["(other combination)"]
+    assert abs(share - 0.5) < 0.25
+    for name in ("analyze", "audit"):
+        assert command(name, "m.json")[0] == 0

@@ -131,7 +131,7 @@ def test_what_views_cannot_be_made_from_is_refused():
     with raises("unknown-choice"):
         views_of(RECORDS, ["sex"], workloads={"town": "prefix"})
     with raises("unknown-choice"):
-        views_of(RECORDS, ["sex"], unseen="merge")
+        views_of(RECORDS, ["sex"], unseen="drop")
     with raises("bad-workload"):
         views_of(RECORDS, ["sex"], workloads={"sex": "mean"})
     with raises("wrong-record-type"):

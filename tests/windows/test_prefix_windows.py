@@ -243,6 +243,17 @@ def test_an_estimate_of_a_short_string_takes_the_users_of_all_its_levels(world):
     assert errors["hh"] < 0.85 * errors["hgfe"]
 
 
+def test_strings_that_end_with_the_mark_themselves_are_found():
+    """Of two characters, the second of which is the mark: a whole string, and no prefix of one character."""
+    counts = {**{f"{a}{b}{c}": 900 for a in "abcd" for b in "abcd" for c in "abcd"}, "ab" + MARK: 3_000}
+    made = design_prefix_windows(counts, 1, (1, 2, 3), known=True, seeds=40, buckets=64).mechanism
+    people = [*counts] * 60 + ["a" + MARK] * 3_000 + ["ab" + MARK] * 3_000
+    reports = made.privatize(people, np.random.default_rng(2))
+    shares = {name: n / sum(counts.values()) for name, n in counts.items()}
+    found = heavy_hitters(reports, made, shares, characters="abcd" + MARK, kept=4)
+    assert found.strings[:2] in (("a" + MARK, "ab" + MARK), ("ab" + MARK, "a" + MARK))
+
+
 def test_intervals_are_those_of_all_that_could_be_found():
     one = HeavyHitters(("a",), np.array([0.5]), np.array([0.1]), np.zeros(1), 1_000, 1, 10, 50)
     margin = 0.1 * quantile(1 - 0.05 / 2_000, 50)

@@ -166,6 +166,10 @@ impl View {
             (1..=most).contains(&weight),
             format!("the weight of {place} is not a whole number from 1 to {most}"),
         )?;
+        check(
+            matches!(part.get("merged"), None | Some(Value::Null)),
+            format!("{place} merges combinations, which is not done here"),
+        )?;
         let mechanism = Mechanism::of(part.get("mechanism").unwrap_or(&Value::Null), place);
         let mechanism = mechanism.map_err(|error| Error::Input(format!("{place}: {error}")))?;
         for label in mechanism.inputs.iter().filter(|_| attributes.len() > 1) {

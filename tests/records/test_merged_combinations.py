@@ -1,0 +1,118 @@
+"""Combinations of a group that were never seen, as one category: promise, files, reports, estimates, refusals."""
+
+import importlib
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mechdesign as md
+from mechdesign.records import RecordMechanism, RecordPart, View, estimate_records, views_of
+from mechdesign.records.record_mechanism_files import from_content, record_json
+from mechdesign.records.record_views import MERGED
+from mechdesign.records.side_knowledge import side_leakages
+from tests.records.made import raises, warner
+
+REST = f"{MERGED} & {MERGED}"
+RECORDS = {
+    "sex": ["f"] * 600 + ["m"] * 400,
+    "kin": ["wife"] * 300 + ["single"] * 300 + ["husband"] * 250 + ["single"] * 150,
+    "age": ["young", "old"] * 500,
+}
+
+
+@pytest.fixture(scope="module")
+def mechanism():
+    views = views_of(RECORDS, groups=["sex+kin"], unseen="merge")
+    return md.design_records(views, 1, delta="1e-6").mechanism
+
+
+def test_never_seen_combinations_are_one_category_of_the_group(mechanism):
+    part = mechanism.part("sex+kin")
+    assert part.mechanism.inputs == ("f & single", "f & wife", "m & single", "m & husband", REST)
+    assert part.merged == REST
+    assert mechanism.merged == {"sex+kin": 2}
+    assert mechanism.ruled_out == {}
+    assert ("merged in sex+kin", f"2 combinations into one category, {MERGED}") in mechanism.facts()
+    assert mechanism.promised_keys()["views"][0]["merged"] == REST
+    assert views_of(RECORDS, groups=["sex+age"], unseen="merge")[0].merged is None  # all were seen
+
+
+def test_the_leakage_of_records_is_that_of_their_category(mechanism):
+    """Theorem 1, where the view is the combination or the category of all others, over random joint laws."""
+    part, rng = mechanism.part("sex+kin"), np.random.default_rng(1)
+    table = mechanism.tables[0]
+    rows, symbols = part.mechanism.numerators.tolist(), table.symbols.tolist()
+    assert symbols.count(4) == len(symbols) - 4
+    for _ in range(100):
+        law = [Fraction(int(n)) for n in rng.integers(0, 4, len(symbols))]
+        if not any(law):
+            continue
+        of_view = [sum((p for p, s in zip(law, symbols, strict=True) if s == k), Fraction(0)) for k in range(5)]
+        for y in range(len(rows[0])):
+            mean = sum(p * rows[s][y] for p, s in zip(law, symbols, strict=True))
+            assert mean == sum(p * rows[k][y] for k, p in enumerate(of_view))
+            records = [rows[s][y] for p, s in zip(law, symbols, strict=True) if p]
+            assert max(records) == max(rows[k][y] for k, p in enumerate(of_view) if p)
+
+
+def test_files_keep_what_is_merged_and_it_is_part_of_the_fingerprint(mechanism, monkeypatch, tmp_path):
+    content = record_json(mechanism)
+    again = from_content(content, "r.json", RecordMechanism)
+    assert (again.fingerprint, again.part("sex+kin").merged) == (mechanism.fingerprint, REST)
+    without = [RecordPart(p.name, p.attributes, p.weight, p.mechanism) for p in mechanism.parts]
+    assert RecordMechanism(without, mechanism.weight_bits).fingerprint != mechanism.fingerprint
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "examples"))
+    script, file = importlib.import_module("verify_records"), tmp_path / "r.json"
+    for change, status in (({}, 0), ({"merged": "m & wife"}, 2), ({"merged": 3}, 2)):
+        table = json.loads(content)
+        table["parts"][0].update(change)
+        file.write_text(json.dumps(table))
+        assert script.answer(file)[1] == status
+        if change:
+            with pytest.raises(md.errors.InputError):
+                from_content(file.read_bytes(), "r.json", RecordMechanism)
+
+
+def test_tables_say_how_many_have_another_combination(mechanism):
+    rng, new = np.random.default_rng(2), 200
+    people = {"sex": RECORDS["sex"] + ["f"] * new, "kin": RECORDS["kin"] + ["husband"] * new}
+    people = {name: values * 20 for name, values in (people | {"age": ["old"] * (1000 + new)}).items()}
+    found = estimate_records(mechanism.privatize(people, rng), mechanism)
+    truths = {
+        "sex": {"f": 600, "m": 400, MERGED: new},
+        "kin": {"wife": 300, "single": 450, "husband": 250, MERGED: new},
+        "sex+kin": {"f & wife": 300, REST: new},
+    }
+    for name, truth in truths.items():
+        table = found[name]
+        for label, count in truth.items():
+            k = table.labels.index(label)
+            assert abs(table.frequencies[k] - count / (1000 + new)) < 5 * table.standard_errors[k]
+    with raises("unknown-label"):
+        mechanism.privatize({"sex": ["x"], "kin": ["wife"], "age": ["old"]})
+    people["age"] = ["old", "young"] * (len(people["age"]) // 2)
+    leakages = {each.view: each for each in side_leakages(mechanism, people)}
+    assert leakages["sex+kin"].known == "age"
+
+
+def test_what_cannot_be_merged_is_refused():
+    for options in ({"pairs": True}, {"side": ["age"]}, {"impossible": [{"sex": "m", "kin": "wife"}]}):
+        groups = {} if "pairs" in options else {"groups": ["sex+kin"]}
+        with raises("conflicting-arguments"):
+            views_of(RECORDS, unseen="merge", **groups, **options)
+    with raises("bad-workload"):
+        views_of(RECORDS, groups=["sex+kin"], unseen="merge", workloads={"sex+kin": "prefix"})
+    four = warner(("a & b", REST))
+    with raises("unknown-label"):
+        RecordPart("x+y", ("x", "y"), 1, four, "a & c")
+    with raises("unknown-label"):
+        RecordPart("x", ("x",), 1, warner(), "no")
+    merging = RecordPart("x+y", ("x", "y"), 1, four, REST)
+    with raises("column-twice"):
+        RecordMechanism([merging, RecordPart("x", ("x",), 1, warner(("a", MERGED)))], weight_bits=1)
+    with raises("never-occurs"):
+        md.design_records(views_of(RECORDS, groups=["sex+kin"], unseen="merge"), 1, known=True)
+    assert View(("x", "y"), {"a & b": 1, REST: 0}, merged=REST).merged == REST
