@@ -57,7 +57,7 @@
     const order = design.outputs.map((_, place) => place);
     const made = table(
       "The mechanism: how often a category (row) gives each report (column), in percent. Choose a report.",
-      ["", ...order.map((place) => String(place + 1))],
+      ["category", ...order.map((place) => String(place + 1))],
       design.categories.map((category, row) => [category, ...design.matrix[row].map(percent)]),
     );
     made.querySelectorAll("tbody tr").forEach((line, row) =>

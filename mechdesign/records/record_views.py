@@ -15,7 +15,7 @@ from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism.composition import SEPARATOR
 from mechdesign.numerics.arrays import entries
 from mechdesign.uncertainty import UncertaintySet
-from mechdesign.uncertainty.base import check_set
+from mechdesign.uncertainty.base import check_about_data, check_set
 
 JOINT = "+"
 """Between the attributes of a view in its name."""
@@ -48,7 +48,8 @@ class View:
     Raises
     ------
     InputError
-        For attributes that are missing or occur twice, a prior that is neither, or a value that is not positive.
+        For attributes that are missing or occur twice, a prior that is neither, a promise about a secret, or a value
+        that is not positive.
 
     Examples
     --------
@@ -78,6 +79,7 @@ class View:
                 )
         if not isinstance(self.prior, Mapping):
             check_set(self.prior)
+            check_about_data(self.prior, f"the view {self.name}")
         if isinstance(self.value, bool) or not isinstance(self.value, int | float) or not 0 < self.value < float("inf"):
             raise InputError.out_of_range(
                 f"the value of the view {self.name} is {shorten(self.value)}; accepted: a number above 0"

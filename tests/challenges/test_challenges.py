@@ -60,6 +60,21 @@ def test_generated_counts_are_those_of_their_formula():
     assert seen >= 5
 
 
+def test_radii_are_stated_and_do_not_follow_from_a_bound_that_may_become_sharper():
+    for path in (FOLDER / "instances").glob("*.toml"):
+        text = path.read_text(encoding="utf-8")
+        assert "[prior.counts]" not in text or "\ndelta" not in text, path.name
+        assert "[prior.factors.counts]" not in text or "\ndelta" not in text, path.name
+
+
+def test_each_best_mechanism_has_the_promise_of_its_instance():
+    for each in instances():
+        if each.best_path.stat().st_size < 20_000:
+            mechanism, problem = best(each.name), each.problem
+            assert mechanism.guarantee.uncertainty == problem.uncertainty.exact_set, each.name
+            assert mechanism.guarantee.sides == problem.sides, each.name
+
+
 def test_the_page_is_that_of_what_is_known():
     assert PAGE.read_text(encoding="utf-8") == page(read_known())
 

@@ -263,6 +263,11 @@ def test_a_theorem_about_samples_is_read_back(tmp_path):
         proof.write_text(text.replace(old, new, 1))
         told, status = native.run("--read-back", proof, file)
         assert (status, told.startswith("the certificate is not that of these proofs")) == (1, True)
+    for old, new in {"(ratio 1 1000)": "(ratio 1 10)", "(Z.to_nat 100)": "(Z.to_nat 99)"}.items():
+        assert old in text
+        proof.write_text(text.replace(old, new))
+        told, status = native.run("--read-back", proof, file)
+        assert (status, told) == (1, "the certificate is about other samples, or another delta")
 
 
 EDITS = {

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from mechdesign import GuaranteeError, InputError
-from mechdesign.records import RecordMechanism, RecordPart
+from mechdesign.records import RecordMechanism, RecordPart, View
 from mechdesign.records.number_bins import NumberBins
 from tests.records.made import both, raises, warner
 
@@ -115,6 +115,8 @@ def test_windows_of_prefixes_and_promises_about_a_secret_are_no_views():
     with raises("wrong-type"):
         RecordPart("word", ("word",), 1, windows)
     about = SecretPromise([[30, 20], [10, 40]], secret="s", useful="u", known=True)
+    with raises("set-not-accepted"):
+        View(("u",), about)  # before anything is designed
     secret = Mechanism(np.array([[3, 1], [1, 3]]), 2, Guarantee(1, about))
     with raises("set-not-accepted"):
         RecordPart("u", ("u",), 1, secret)

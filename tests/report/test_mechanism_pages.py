@@ -4,6 +4,8 @@ import hashlib
 import json
 import math
 import re
+from dataclasses import replace
+from fractions import Fraction
 from statistics import NormalDist
 
 import numpy as np
@@ -57,11 +59,14 @@ def test_every_number_is_that_of_verify(solved, tmp_path, capsys):
 
 
 def test_a_page_says_that_coq_has_checked_the_promise(solved):
-    theorem = Verdict("8.16.1", (), "{}", "0" * 64)
+    theorem = Verdict("8.16.1", (), "{}", "0" * 64, None)
     page = page_of(solved.mechanism, theorem=theorem)
     assert page.facts["certificate"] == theorem.certificate
     assert "The proof assistant Coq 8.16.1 has checked this promise as a theorem" in page.section("promise")
     assert ("delta left out" in page.section("promise")) == bool(solved.mechanism.guarantee.uncertainty.delta)
+    both = page_of(solved.mechanism, theorem=replace(theorem, learnt=(100, Fraction(1, 1000)))).section("promise")
+    assert "its samples support it but for delta" in both
+    assert "delta left out" not in both
     assert "Coq" not in page_of(solved.mechanism).section("promise")
 
 

@@ -45,7 +45,13 @@ let read_back proof file =
     "the certificate is about another file: its term has other integers, another promise or another set";
   let second =
     match snd (Certificate.term_in (content proof)) with
-    | Some (m, a, b) -> Printf.sprintf ", also that %s samples support the radius with delta = %s/%s" m a b
+    | Some (m, a, b) ->
+      let whole = Mechanism_file.(table (get (table (Json.parse (content file))) "guarantee")) in
+      let of_file = (Mechanism_file.get whole "samples", shown (number (Mechanism_file.get whole "delta"))) in
+      let digits = Integers.of_digits in
+      need ~status:1 (of_file = (Json.Number m, shown (make (digits a) (digits b))))
+        "the certificate is about other samples, or another delta";
+      Printf.sprintf ", also that %s samples support the radius with delta = %s/%s" m a b
     | None -> ""
   in
   Printf.sprintf "%s is the certificate of %s; coqc checks its proof%s" (line proof) (line file) second
