@@ -212,13 +212,13 @@ def test_what_is_no_file_and_what_is_no_command(tmp_path):
 # Certificates.
 
 
-def test_the_canonical_form_is_that_of_the_package():
+def test_the_canonical_form_is_that_of_the_package(tmp_path):
     """Two readers that share no line, in two languages."""
     files = [found for _, found in at_their_border()] + [path.read_bytes() for path in KIT]
     large = {"center": [f"{7**200}/{7**200 + 3**300}", f"{3**300}/{7**200 + 3**300}", "0", "0"], "radius": "1e-100"}
     assert len({from_file(found) for found in files}) > 70
     for found in [*files, content({"sets": [SETS["box"], large]}, "12.5")]:
-        path = native.BUILD / "canonical.json"
+        path = tmp_path / "canonical.json"
         path.write_bytes(found)
         for program in every_program():
             assert native.run("--canonical", path, program=program) == (from_file(found), 0)
