@@ -262,7 +262,7 @@ def test_from_a_sample_to_frequent_strings(command):
     status, out, err = command(*without, "-o", "found.csv")
     assert (status, err) == (0, "")
     assert "lengths of windows alone" in out
-    assert {"s33", "s98…"} & {row["string"] for row in rows("found.csv")}  # with 20 seeds one may be missed
+    assert {"s0", "s33", "s98…"} & {row["string"] for row in rows("found.csv")}  # with 20 seeds some may be missed
     assert "sample_share" not in rows("found.csv")[0]
     assert "sample_shares" not in json.loads(command(*without, "--json")[1])
     status, _, err = command(*search[:6])
