@@ -76,7 +76,7 @@ def analyze(
     >>> ball = md.L1Ball.from_counts({"a": 812, "b": 150, "c": 38}, delta=1e-9)
     >>> found = md.analyze(md.baselines.k_ary_randomized_response(3, 1), ball)
     >>> round(found.ldp_level, 6), round(found.leakage, 6), found.summary
-    (1.0, 1.0, '31 % of what is possible at its leakage')
+    (1.0, 1.0, '30.2 % of what is possible at its leakage')
     """
     given = matrix.mechanism if isinstance(matrix, Design) else matrix
     exact, known = _aligned(ExactMatrix.of(given, name), given, uncertainty)

@@ -70,7 +70,7 @@ def least_bin_probability(ball: L1Ball) -> Fraction:
     Fraction(3, 20)
     >>> ball = L1Ball.from_counts({"never": 40_000, "former": 8_000, "current": 2_000}, delta=1e-9)
     >>> round(float(least_bin_probability(ball)), 6)
-    0.025942
+    0.028593
     """
     check_kind(ball, L1Ball, "the ball", "an L1Ball, such as L1Ball.from_counts(counts, delta=...)")
     return max(Fraction(0), min(ball.center) - ball.half_radius)

@@ -73,6 +73,7 @@ def observed_radius(counts: Mapping[Any, Any] | Sequence[object], delta: object)
 
     Examples
     --------
+    >>> from mechdesign.uncertainty.radii import clopper_pearson_radius
     >>> round(observed_radius([900, 60, 40], 1e-9), 10), round(clopper_pearson_radius(1000, 3, 1e-9), 10)
     (0.1411952113, 0.1994442743)
     """

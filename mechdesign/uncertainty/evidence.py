@@ -54,7 +54,7 @@ class Evidence:
 
     def __post_init__(self) -> None:
         total = sum(self.counts)
-        if self.asserted and self.bound == OBSERVED_SUMS:
+        if self.asserted and self.delta is not None and self.bound == OBSERVED_SUMS:
             raise InputError.evidence_contradicts(
                 f"the bound is {OBSERVED_SUMS}, which takes observed counts, and the samples are asserted; accepted: "
                 f"{', '.join(BOUNDS)}"

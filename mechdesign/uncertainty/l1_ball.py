@@ -152,7 +152,7 @@ class L1Ball(Ball):
         Examples
         --------
         >>> L1Ball.from_counts([812, 150, 38], delta=1e-9)
-        L1Ball(3 symbols, radius=0.199444, delta=1e-09)
+        L1Ball(3 symbols, radius=0.171673, delta=1e-09)
         >>> L1Ball.from_counts([812, 150, 38], delta=1e-9, bound="weissman")
         L1Ball(3 symbols, radius=0.212203, delta=1e-09, bound='weissman')
         """

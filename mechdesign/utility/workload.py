@@ -377,7 +377,7 @@ class Workload:
         Examples
         --------
         >>> Workload.frequencies().in_words()
-        'the frequency of every symbol'
+        'the frequency of every category'
         """
         return self.kind.in_words()
 

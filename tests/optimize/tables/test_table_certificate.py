@@ -89,7 +89,8 @@ def test_a_false_claim_about_all_tables_is_found():
 
 
 def test_a_false_claim_about_losses_is_found():
-    found = md.design_table(RELATIONSHIP, 1, delta=1e-9, loss=(1 - np.eye(6)).tolist())
+    radius = md.uncertainty.clopper_pearson_radius(48842, 6, 1e-9)
+    found = md.design_table(RELATIONSHIP, 1, radius=radius, loss=(1 - np.eye(6)).tolist())
     assert found.value == pytest.approx(1 - 0.6771117377, abs=1e-9)
     assert found.bound <= found.value
     with raises("optimality-false", "lower bound"):
