@@ -83,7 +83,9 @@ class MachineCheck:
         verdict = self.verdict(document, content, progress)
         sides = (("epsilon", _THEOREM), ("lower", _BELOW), ("cap", _CAP))
         promise = document["guarantee"]
-        told = [words.format(exponent_in_words(promise[side])) for side, words in sides if side in promise]
+        told = [
+            words.format(exponent_in_words(promise[side])) for side, words in sides if promise.get(side) is not None
+        ]
         learnt = (
             ""
             if verdict.learnt is None

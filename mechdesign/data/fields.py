@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal, InvalidOperation
+from itertools import pairwise
 from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, ValidationError, WithJsonSchema
@@ -14,7 +15,8 @@ MOST_SYMBOLS = 10_000
 _MOST_IN_MATRIX = 1_000_000  # entries that are kept as exact fractions
 
 
-_FORMS = _TEXT, _TABLE = "(text)", "(table)"  # of a value; errors name them among the keys
+_FORMS = _TEXT, _TABLE, MATRIX, WINDOWS = "(text)", "(table)", "(matrix)", "(windows)"
+"""Of a value; errors of pydantic name them among the keys."""
 
 
 def _form(value: Any) -> str:
@@ -145,7 +147,7 @@ def checked_record(model: type[R], data: object, source: str, *, within: str = "
     path = (within, *location) if within else location
     where, prefix = ".".join(str(part) for part in path) or "the file", f"{source}: " if source else ""
     if first["type"] == "extra_forbidden":
-        fields = ", ".join(sorted(field.alias or name for name, field in _fields(model, location).items()))
+        fields = ", ".join(sorted(field.alias or name for name, field in _fields(model, first["loc"]).items()))
         raise InputError.unknown_key(f"{prefix}the key {shorten(where)} is unknown; accepted: {fields}")
     if first["type"] == "missing":
         raise InputError.missing_key(f"{prefix}the key {shorten(where)} is missing; add it")
@@ -157,16 +159,19 @@ def checked_record(model: type[R], data: object, source: str, *, within: str = "
 
 def _fields(model: type[BaseModel], location: tuple[int | str, ...]) -> dict[str, Any]:
     """Return the fields of the table that holds a key."""
-    fields: dict[str, Any] = dict(model.model_fields)
-    for part in location[:-1]:
-        if isinstance(part, str):  # a number counts tables of the same kind
-            by_alias = {field.alias or name: field for name, field in fields.items()}
-            fields = dict(_table_in(by_alias[part].annotation).model_fields)
-    return fields
+    table: Any = model
+    for key, form in pairwise(location):
+        if isinstance(key, str) and key not in _FORMS:  # a number counts tables of the same kind
+            by_alias = {field.alias or name: field for name, field in table.model_fields.items()}
+            table = _table_in(by_alias[key].annotation, form if form in _FORMS else None)
+    return dict(table.model_fields)
 
 
-def _table_in(annotation: Any) -> Any:
-    """Return the table that an annotation contains, within lists and alternatives too."""
+def _table_in(annotation: Any, form: str | int | None = None) -> Any:
+    """Return the table that an annotation contains, within lists and alternatives too: that of this form, if given."""
+    inside = get_args(annotation)
+    if any(isinstance(inner, Tag) and inner.tag == form for inner in inside):
+        form = None
     if hasattr(annotation, "model_fields"):
-        return annotation
-    return next((table for inner in get_args(annotation) if (table := _table_in(inner)) is not None), None)
+        return annotation if form is None else None
+    return next((table for inner in inside if (table := _table_in(inner, form)) is not None), None)

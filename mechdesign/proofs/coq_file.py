@@ -14,7 +14,7 @@ from typing import Any
 
 from mechdesign.errors import InputError, LimitError
 from mechdesign.proofs.tail_ranges import TailRanges
-from mechdesign.proofs.terms import file_term
+from mechdesign.proofs.terms import file_term, without_nulls
 
 MOST_SYMBOLS = 300
 """A dense matrix of 300 symbols and outputs takes Coq about a minute, and the time grows with the square."""
@@ -89,7 +89,7 @@ def certificate(document: Mapping[str, Any], content: bytes, end: str = _THEOREM
     head = _HEAD.format(hashlib.sha256(content).hexdigest())
     term = f"Definition the_file : file :=\n  {file_term(document)}.\n"
     whole = f"{head}{_library(_SOURCES)}\n{_OPENING}{term}{end}End Certificate.\n"
-    return whole + (_theorem_of_samples(document["guarantee"], len(rows)) if end == _THEOREM else "")
+    return whole + (_theorem_of_samples(without_nulls(document["guarantee"]), len(rows)) if end == _THEOREM else "")
 
 
 def check_certificate(kept: bytes, source: str, document: Mapping[str, Any], content: bytes) -> None:

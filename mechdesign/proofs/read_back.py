@@ -40,7 +40,7 @@ def from_coq(printed: str) -> str:
 
 def from_file(content: bytes) -> str:
     """Return canonical JSON of what a mechanism file promises, and of its integers."""
-    table = json.loads(content.decode("utf-8-sig"), parse_float=str)
+    table = _parsed(content)
     promise = table["guarantee"]
     sides = {side: _side(promise.get(side)) for side in ("epsilon", "lower", "cap")}
     return _canonical({"bits": table["bits"], "numerators": table["numerators"], **sides, "set": _set(promise)})
@@ -54,8 +54,17 @@ def samples_of(content: bytes) -> tuple[int, Fraction]:
     >>> samples_of(b'{"guarantee": {"counts": [3, 1], "delta": "1e-2"}}')
     (4, Fraction(1, 100))
     """
-    promise = json.loads(content.decode("utf-8-sig"), parse_float=str)["guarantee"]
+    promise = _parsed(content)["guarantee"]
     return sum(promise["counts"]), Fraction(str(promise["delta"]))
+
+
+def _parsed(content: bytes) -> Any:
+    """Return the tables of a file; a key that is null is as if it were absent."""
+
+    def stated(table: dict[str, Any]) -> dict[str, Any]:
+        return {key: value for key, value in table.items() if value is not None}
+
+    return json.loads(content.decode("utf-8-sig"), parse_float=str, object_hook=stated)
 
 
 def _canonical(value: Any) -> str:

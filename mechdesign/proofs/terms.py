@@ -17,6 +17,19 @@ from mechdesign.numerics.exact import over_common_denominator
 Table = Mapping[str, Any]
 
 
+def without_nulls(value: Any) -> Any:
+    """Return a table of a file without the keys that are null, at any depth: a null is an absent key.
+
+    Examples
+    --------
+    >>> without_nulls({"sets": [{"counts": [1, 1], "delta": None}], "cover": None})
+    {'sets': [{'counts': [1, 1]}]}
+    """
+    if isinstance(value, dict):
+        return {key: without_nulls(inner) for key, inner in value.items() if inner is not None}
+    return [without_nulls(inner) for inner in value] if isinstance(value, list) else value
+
+
 def file_term(document: Table) -> str:
     """Return the term ``File ...`` of the JSON of a mechanism file that loads.
 
@@ -31,7 +44,7 @@ def file_term(document: Table) -> str:
     >>> file_term({"bits": 2, "numerators": [[3, 1], [1, 3]], "guarantee": promise})
     'File 2 2 2 [[3; 1]; [1; 3]] (Log 3 1) None None (Ball [1; 1] 2 1)'
     """
-    rows, promise = document["numerators"], document["guarantee"]
+    rows, promise = document["numerators"], without_nulls(document["guarantee"])
     sides = [_option(promise.get(side)) for side in ("lower", "cap")]
     lines = _list(_list(map(str, row)) for row in rows)
     return (

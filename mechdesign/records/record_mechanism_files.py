@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import Discriminator, Field, Tag
 
 from mechdesign.data.checks import checked_delta
-from mechdesign.data.fields import Number, Record, Text, checked_record
+from mechdesign.data.fields import MATRIX, WINDOWS, Number, Record, Text, checked_record
 from mechdesign.data.files import accepted_ending, write_atomically
 from mechdesign.errors import GuaranteeError, InputError, printable
 from mechdesign.mechanism import Mechanism
@@ -41,7 +41,7 @@ _Name = Annotated[str, Field(min_length=1, max_length=1_000)]
 def _kind_of(value: Any) -> str:
     """Return the kind of the mechanism of a view, by its schema."""
     schema = value.get("schema") if isinstance(value, dict) else getattr(value, "schema_name", None)
-    return "windows" if isinstance(schema, str) and schema.startswith("mechdesign/windows/") else "matrix"
+    return WINDOWS if isinstance(schema, str) and schema.startswith("mechdesign/windows/") else MATRIX
 
 
 class RecordPartRecord(Record):
@@ -51,7 +51,7 @@ class RecordPartRecord(Record):
     attributes: Annotated[list[_Name], Field(min_length=1, max_length=_MOST_ATTRIBUTES)]
     weight: Annotated[int, Field(ge=1, le=1 << MOST_WEIGHT_BITS)]
     mechanism: Annotated[
-        Annotated[MechanismRecord, Tag("matrix")] | Annotated[WindowFileRecord, Tag("windows")],
+        Annotated[MechanismRecord, Tag(MATRIX)] | Annotated[WindowFileRecord, Tag(WINDOWS)],
         Discriminator(_kind_of),
     ]
     merged: _Name | None = None

@@ -6,9 +6,10 @@ import shutil
 from pathlib import Path
 
 import pytest
-from files_of_every_set import content, document
+from files_of_every_set import SETS, content, document
 
 from mechdesign.proofs.coq_file import certificate
+from mechdesign.proofs.kernel import Verdict
 
 needs_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not installed")
 
@@ -104,6 +105,16 @@ def test_a_theorem_that_coq_fails_on_without_a_breaking_output_is_not_a_false_pr
     monkeypatch.setenv("PATH", str(here))
     refused("not-machine-checked", "verify", "true.json", "--machine-checked", shown="memory ran out")
     refused("guarantee-false", "verify", "false.json", "--machine-checked", shown="leak")
+
+
+def test_a_side_that_is_null_is_not_in_the_theorem(command, here, monkeypatch):
+    verdict = Verdict("8.16.1", ("classic",), "term", "0" * 64, None)
+    monkeypatch.setattr("mechdesign.proofs.kernel.ask_coq", lambda *_: verdict)
+    Path("null.json").write_bytes(content({**SETS["ball"], "lower": None, "cap": None}, "log(4)"))
+    status, out, err = command("verify", "null.json", "--machine-checked", "--json")
+    assert (status, err.count("\n") <= 2) == (0, True)
+    theorem = json.loads(out)["machine_checked"]["theorem"]
+    assert theorem.endswith("K(y|x) <= e^log(4) sum Q(x') K(y|x'); the rows sum to 1, and the set has a prior")
 
 
 def test_what_coq_cannot_be_given_is_refused(refused):

@@ -8,12 +8,12 @@ import subprocess
 from fractions import Fraction
 
 import pytest
-from files_of_every_set import SETS, content, document, just, limits_of, loaded
+from files_of_every_set import SETS, content, document, just, learnt, limits_of, loaded
 from refusals import raises
 
-from mechdesign.proofs.coq_file import certificate, check_certificate
+from mechdesign.proofs.coq_file import SAMPLES, certificate, check_certificate
 from mechdesign.proofs.kernel import ask_coq, refusals
-from mechdesign.proofs.read_back import from_coq, from_file
+from mechdesign.proofs.read_back import from_coq, from_file, samples_of
 from mechdesign.proofs.terms import file_term
 
 needs_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not installed")
@@ -107,6 +107,31 @@ def test_a_term_holds_integers_alone_and_as_many_as_the_set_needs(name):
     term = file_term(document(content(name)))
     assert re.fullmatch(r"[A-Za-z0-9;() \[\],-]+", term)
     assert term.startswith("File 4 4 4 [[9; 3; 3; 1]; [3; 9; 1; 3]; [3; 1; 9; 3]; [1; 3; 3; 9]] (Log 9 1) None None (")
+
+
+def with_nulls(table):
+    """The same promise, in which every key that may be absent is null."""
+    absent = dict.fromkeys(("lower", "cap", "samples", "asserted_samples", "delta", "bound", "cover"))
+    sets = {"sets": [with_nulls(inner) for inner in table["sets"]]} if "sets" in table else {}
+    return {**absent, **table, **sets}
+
+
+@pytest.mark.parametrize("name", ["ball", "counts", "union"])
+def test_a_key_that_is_null_is_one_that_is_absent(name):
+    plain, nulls = content(name), content(with_nulls(SETS[name]))
+    assert b"null" in nulls
+    assert from_file(nulls) == from_file(plain)
+    wanted = certificate(document(plain), nulls)
+    assert certificate(document(nulls), nulls) == wanted
+
+
+@pytest.mark.parametrize("key", ["asserted_samples", "lower"])
+def test_a_null_beside_samples_leaves_both_theorems(key):
+    found = learnt([4, 3, 2, 1], "0.5")
+    nulls = learnt([4, 3, 2, 1], "0.5", **{key: None})
+    assert certificate(document(nulls), b"") == certificate(document(found), b"")
+    assert SAMPLES in certificate(document(nulls), b"")
+    assert samples_of(nulls) == (10, Fraction(1, 2))
 
 
 def test_no_label_reaches_the_certificate():

@@ -224,6 +224,9 @@ def test_the_canonical_form_is_that_of_the_package(tmp_path):
             assert native.run("--canonical", path, program=program) == (from_file(found), 0)
 
 
+ANOTHER = "the certificate is about another file: "
+
+
 def kept(folder, found):
     (folder / "M.json").write_bytes(found)
     (folder / "M.v").write_text(certificate(document(found), found))
@@ -237,17 +240,17 @@ def test_a_certificate_is_read_back(name, tmp_path):
     for program in every_program():
         told, status = native.run("--read-back", proof, file, program=program)
         assert status == 0
-        assert told.endswith("; coqc checks its proof")
+        assert told.endswith(", whose labels are not in it; coqc checks its proof")
     assert native.run("--canonical", proof) == (from_file(found), 0)
     file.write_bytes(content(name, "0.125", lower="log(10/8)"))
     told, status = native.run("--read-back", proof, file)
     assert status == 1
-    assert told.startswith("the certificate is about another file")
+    assert told.startswith(ANOTHER)
 
 
 def test_a_theorem_about_samples_is_read_back(tmp_path):
     proof, file = kept(tmp_path, learnt([40, 30, 20, 10], "1e-3"))
-    text = proof.read_text()
+    text, text_of_file = proof.read_text(), file.read_bytes()
     for program in every_program():
         told, status = native.run("--read-back", proof, file, program=program)
         assert (status, told.endswith("100 samples support the radius with delta = 1/1000")) == (0, True)
@@ -267,7 +270,19 @@ def test_a_theorem_about_samples_is_read_back(tmp_path):
         assert old in text
         proof.write_text(text.replace(old, new))
         told, status = native.run("--read-back", proof, file)
-        assert (status, told) == (1, "the certificate is about other samples, or another delta")
+        assert (status, told) == (1, f"{ANOTHER}it has other samples, or another delta")
+    proof.write_text(text)
+    own = {"samples": 100, "delta": "1/1000", "bound": "clopper-pearson"}
+    asserted = {"asserted_samples": 100, "delta": "1/1000"}
+    for changes in ({**own, "delta": "1e-9"}, {**own, "samples": 10, "counts": [4, 3, 2, 1]}, asserted, {}, own):
+        table = {"counts": [40, 30, 20, 10], "radius": document(text_of_file)["guarantee"]["radius"], **changes}
+        if "samples" not in changes:
+            table["center"] = ["0.4", "0.3", "0.2", "0.1"]
+            del table["counts"]
+        file.write_text(json.dumps({**document(text_of_file), "guarantee": {"epsilon": "log(9)", **table}}))
+        for program in every_program():
+            told, status = native.run("--read-back", proof, file, program=program)
+            assert (status, told.startswith(ANOTHER)) == ((0, False) if changes is own else (1, True)), told
 
 
 EDITS = {

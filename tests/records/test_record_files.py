@@ -1,6 +1,7 @@
 """Files of views of records: round trips, and hostile files that promise more than their views prove."""
 
 import json
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -82,6 +83,44 @@ def test_a_hostile_file_is_refused(tmp_path, name):
     change(file)
     path.write_text(json.dumps(file))
     with pytest.raises(error):
+        RecordMechanism.load(path)
+
+
+WINDOWS = {
+    "schema": "mechdesign/windows/1",
+    "epsilon": "1",
+    "master": "m",
+    "seeds": 1,
+    "buckets": 2,
+    "form": "nfc",
+    "windows": dict.fromkeys(("counts", "starts", "lengths"), ""),
+    "evidence": {"samples": 1, "threshold": 1, "sha256": "0" * 64},
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (
+            lambda mechanism: mechanism.update(x=1),
+            "the key 'parts.0.mechanism.x' is unknown; accepted: bits, guarantee,",
+        ),
+        (
+            lambda mechanism: (mechanism.clear(), mechanism.update(WINDOWS, x=1)),
+            "the key 'parts.0.mechanism.x' is unknown; accepted: buckets, cap, epsilon, evidence, floor, form,",
+        ),
+        (lambda mechanism: mechanism.update(bits="x"), "parts.0.mechanism.bits is 'x'; accepted:"),
+        (lambda mechanism: mechanism.pop("inputs"), "the key 'parts.0.mechanism.inputs' is missing"),
+    ],
+    ids=["unknown", "unknown of windows", "wrong", "missing"],
+)
+def test_a_message_names_a_key_of_a_view_as_the_file_does(tmp_path, change, told):
+    path = tmp_path / "records.json"
+    learnt().save(path)
+    file = json.loads(path.read_text())
+    change(file["parts"][0]["mechanism"])
+    path.write_text(json.dumps(file))
+    with pytest.raises(InputError, match=re.escape(told)):
         RecordMechanism.load(path)
 
 

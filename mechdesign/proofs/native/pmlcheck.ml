@@ -47,14 +47,14 @@ let read_back proof file =
     match snd (Certificate.term_in (content proof)) with
     | Some (m, a, b) ->
       let whole = Mechanism_file.(table (get (table (Json.parse (content file))) "guarantee")) in
-      let of_file = (Mechanism_file.get whole "samples", shown (number (Mechanism_file.get whole "delta"))) in
-      let digits = Integers.of_digits in
-      need ~status:1 (of_file = (Json.Number m, shown (make (digits a) (digits b))))
-        "the certificate is about other samples, or another delta";
+      let samples = Mechanism_file.get whole "samples" and delta = Mechanism_file.get whole "delta" in
+      let proved () = shown (make (Integers.of_digits a) (Integers.of_digits b)) in
+      need ~status:1 (samples = Json.Number m && delta <> Json.Null && shown (number delta) = proved ())
+        "the certificate is about another file: it has other samples, or another delta";
       Printf.sprintf ", also that %s samples support the radius with delta = %s/%s" m a b
     | None -> ""
   in
-  Printf.sprintf "%s is the certificate of %s; coqc checks its proof%s" (line proof) (line file) second
+  Printf.sprintf "%s is the certificate of %s, whose labels are not in it; coqc checks its proof%s" (line proof) (line file) second
 
 let answer = function
   | [ "--read-back"; proof; file ] when is_certificate proof -> read_back proof file
