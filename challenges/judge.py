@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from challenges.instances import Instance
 from challenges.known import Known
 from challenges.solutions import prove
 from challenges.worth import Worth, worth
+from mechdesign.cli.json_output import finite
 from mechdesign.display.numbers import text_above, text_below
 from mechdesign.errors import GuaranteeError
 from mechdesign.mechanism import ExactMatrix
+
+_EQUAL = 1e-12  # of the best known; nearer values differ by rounding alone
 
 
 @dataclass(frozen=True)
@@ -42,37 +47,46 @@ class Judged:
 
     @property
     def is_new_best(self) -> bool:
-        """Whether the value is better than the best known for certain, by the limits of both."""
-        if self.minimised:
-            return self.value.high < self.known.value.low
-        return self.value.low > self.known.value.high
+        """Whether the value is better than the best known for certain, by more than 1e-12 of that."""
+        return self.behind < -_EQUAL
 
     @property
     def behind(self) -> float:
         """How far the value is behind the best known at most, over the best known; negative if it is ahead."""
         mine, best = self.value, self.known.value
-        lost = mine.high - best.low if self.minimised else best.high - mine.low
-        return lost / abs(best.low)
+        if self.minimised:
+            return (mine.high - best.low) / abs(best.low)
+        return (best.high - mine.low) / abs(best.high)
 
     @property
     def verdict(self) -> str:
         """In one line."""
         if self.is_new_best:
             return f"new best: better than the best known by {text_below(-self.behind, 3)} of it"
-        if self.behind <= 1e-12:
+        if self.behind <= _EQUAL:
             return "as good as the best known"
+        if math.isinf(self.behind):
+            return "behind the best known: the error is infinite, since reports do not determine the queries"
         return f"behind the best known by {text_above(self.behind, 3)} of it"
+
+    def keys(self) -> dict[str, Any]:
+        """Return what JSON holds; a number that is infinite is None."""
+        whole = asdict(self)
+        whole["value"] = list(map(finite, self.value))
+        whole["known"]["bound"] = finite(self.known.bound)
+        return {**whole, "new_best": self.is_new_best, "verdict": self.verdict}
 
     def lines(self) -> list[tuple[str, str]]:
         """Return what to print: names and texts."""
         low, high = text_below(self.value.low, 15), text_above(self.value.high, 15)
         unit = "" if self.unit == "1" else f" {self.unit}"
+        value = "infinite" if math.isinf(self.value.low) else f"between {low} and {high}{unit}"
         best, bound = (text_above, text_below) if self.minimised else (text_below, text_above)
         good = self.known.value.high if self.minimised else self.known.value.low
         return [
             ("solution", self.solution),
             ("promise", "kept, proved in exact arithmetic"),
-            ("value", f"between {low} and {high}{unit}"),
+            ("value", value),
             ("best known", f"{best(good, 12)}{unit}"),
             ("bound", f"{bound(self.known.bound, 12)}{unit}, which no mechanism with this promise passes"),
             ("verdict", self.verdict),

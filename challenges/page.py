@@ -34,7 +34,7 @@ judges a solution: CSV or JSON, a row for each symbol in the order of the instan
   with the output and the symbol that break it. `--repair FILE` moves such a matrix until the promise holds, says by how
   much, writes it as a mechanism file and judges that.
 - The value is computed in rationals and balls, and both its limits are rounded outward. A solution that is better for
-  certain is a *new best*; please send its file.
+  certain, by more than 1e-12 of the best known, is a *new best*; please send its file.
 
 The best mechanisms known stand in `challenges/best/`, packed with xz, with the vectors that prove the bounds.
 `python -m challenges prove` proves all of them again in a few minutes. Values are rounded to the side on which they are

@@ -11,26 +11,31 @@ import json
 import os
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any, NoReturn
 
 import mechdesign as md
 from mechdesign.data.csv_blocks import rows as csv_rows
 from mechdesign.data.fields import finite_decimal
+from mechdesign.data.labels import canonical_labels
 from mechdesign.data.reading import read_bounded
 from mechdesign.display.numbers import text_above, text_near
 from mechdesign.errors import GuaranteeError, InputError, LimitError, shorten
 from mechdesign.mechanism import ExactMatrix, Guarantee
 from mechdesign.mechanism.exact_matrix import MOST_ENTRIES
 from mechdesign.mechanism.matrix_files import read_matrix
+from mechdesign.mechanism.mechanism_files import unique_keys
 from mechdesign.numerics.exact import rational
 from mechdesign.numerics.tolerances import WEIGHT_SUM
 
 _MOST_BYTES = 128 * 2**20
 _WANTED = "a matrix as CSV or JSON, a row for each symbol, or a mechanism file"
+_KEYS = ("matrix", "inputs", "outputs")
+_OF_MECHANISMS = {"schema", "__function__"}  # a key that each mechanism file has, and each file of OpenDP
 
 
 def read_solution(path: str | os.PathLike[str], known: md.uncertainty.UncertaintySet) -> ExactMatrix:
-    """Return the matrix of a file, for the symbols of a set of priors.
+    """Return the matrix of a file, for the symbols of a set of priors; its outputs have labels if the file names them.
 
     The file is a CSV, with or without a line of outputs and a column of symbols; JSON, a list of rows or an object with
     ``matrix`` and perhaps ``inputs`` and ``outputs``; or a mechanism file.
@@ -46,15 +51,25 @@ def read_solution(path: str | os.PathLike[str], known: md.uncertainty.Uncertaint
     if not start.startswith((b"{", b"[")):
         return _checked(*_of_csv(path), known)
     try:
-        content = json.loads(start, parse_float=finite_decimal, parse_constant=_not_finite)
+        content = json.loads(
+            start,
+            parse_float=finite_decimal,
+            parse_constant=_not_finite,
+            object_pairs_hook=partial(unique_keys, "the solution"),
+        )
     except (ValueError, RecursionError) as error:
         raise InputError.wrong_file_format(
             f"the solution is not JSON ({shorten(str(error))}); give {_WANTED}"
         ) from None
-    if isinstance(content, dict) and "matrix" not in content:
+    table = content if isinstance(content, dict) else {"matrix": content}
+    if not _OF_MECHANISMS.isdisjoint(table):
         found = read_matrix(path).matrix
         return _checked(found.weights, found.inputs, found.outputs, known)
-    table = content if isinstance(content, dict) else {"matrix": content}
+    foreign = next((key for key in table if key not in _KEYS), None)
+    if foreign is not None:
+        raise InputError.unknown_key(f"the key {shorten(foreign)} is unknown; accepted: {', '.join(_KEYS)}")
+    if "matrix" not in table:
+        raise InputError.wrong_file_format(f"the solution holds no matrix; give {_WANTED}")
     return _checked(table["matrix"], table.get("inputs"), table.get("outputs"), known)
 
 
@@ -103,7 +118,8 @@ def _checked(matrix: Any, inputs: Any, outputs: Any, known: md.uncertainty.Uncer
             raise InputError.wrong_sum(
                 f"the row of the symbol {shorten(label)} sums to {text_near(total, 15)}; accepted: {accepted}"
             )
-    return ExactMatrix.of_fractions(rows, known.labels, tuple(names), numbers="numbers as written")
+    labels = None if outputs is None else tuple(names)
+    return ExactMatrix.of_fractions(rows, known.labels, labels, numbers="numbers as written")
 
 
 def _check_labels(inputs: Any, labels: tuple[str, ...]) -> None:
@@ -121,23 +137,29 @@ def _check_labels(inputs: Any, labels: tuple[str, ...]) -> None:
             )
 
 
-def _names(outputs: Any, count: int) -> list[str]:
+def _names(outputs: Any, count: int) -> Sequence[str]:
+    """Return the labels of outputs, or for messages those of outputs that have none."""
     if outputs is None:
         return [f"y{place + 1}" for place in range(count)]
-    names = list(map(str, outputs)) if isinstance(outputs, list | tuple) else []
-    if len(names) != count or len(set(names)) != count:
+    if not isinstance(outputs, list | tuple) or len(outputs) != count:
         raise InputError.labels_differ(
-            f"there are {len(set(names))} labels of outputs for {count} columns; give each column another one"
+            f"the labels of outputs are {shorten(outputs)}; accepted: {count}, one for each column"
         )
-    return names
+    try:
+        return canonical_labels(outputs, count)
+    except InputError as error:
+        raise error.reworded(f"labels of outputs: {error}") from None
 
 
-def _row(row: Any, label: str, names: list[str]) -> list[Fraction]:
+def _row(row: Any, label: str, names: Sequence[str]) -> list[Fraction]:
     """Return a row as fractions; errors name the symbol and the output."""
-    if not isinstance(row, Sequence) or isinstance(row, str) or len(row) != len(names):
-        length = len(row) if isinstance(row, Sequence) and not isinstance(row, str) else "no"
+    if not isinstance(row, Sequence) or isinstance(row, str):
+        raise InputError.wrong_type(
+            f"the row of the symbol {shorten(label)} is {shorten(row)}; accepted: a list of probabilities"
+        )
+    if len(row) != len(names):
         raise InputError.wrong_size(
-            f"the row of the symbol {shorten(label)} has {length} entries; accepted: {len(names)}, as the first row"
+            f"the row of the symbol {shorten(label)} has {len(row)} entries; accepted: {len(names)}, as the first row"
         )
     found = []
     for entry, name in zip(row, names, strict=True):
@@ -160,8 +182,9 @@ def prove(exact: ExactMatrix, problem: md.DesignProblem) -> None:
         In one line, for the first output that breaks the promise.
     """
     guarantee = Guarantee(problem.sides, problem.uncertainty.exact_set)
-    for output, name in enumerate(exact.outputs or ()):
-        column = exact.column(output)
+    labelled = exact.on_alphabet_of(problem.uncertainty)
+    for output, name in enumerate(labelled.outputs or ()):
+        column = labelled.column(output)
         if not guarantee.is_kept_by(column):
             raise GuaranteeError.guarantee_false(f"the output {shorten(name)} {_why(column, guarantee)}")
 

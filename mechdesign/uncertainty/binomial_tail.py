@@ -82,7 +82,8 @@ def _from_term(samples: int, k: int, odds: Any, last: int) -> Any:
 def log_worst_tail(samples: int, excess: Fraction, seen: ObservedSums | None = None) -> Any | None:
     """Return the logarithm of the maximum of F as a ball; None where its place is not proved.
 
-    Call it at a precision of `bits_for`. It is None for more than `FEW_SAMPLES` samples and t below `least_excess`.
+    Call it at a precision of `bits_for`. It is None for more than `FEW_SAMPLES` samples and t below `least_excess`, but
+    for counts that are far from the place where F is greatest, and t from 2/n on.
 
     Parameters
     ----------
@@ -101,7 +102,7 @@ def log_worst_tail(samples: int, excess: Fraction, seen: ObservedSums | None = N
 
     if excess < least_excess(samples):
         if samples > FEW_SAMPLES:
-            return None
+            return None if seen is None else _beside_maximum(log_f, samples, excess, seen)
         low, high = first, samples
     else:
         low, high = _around_maximum(log_f, first, samples, _near_maximum(samples, excess))
@@ -110,6 +111,28 @@ def log_worst_tail(samples: int, excess: Fraction, seen: ObservedSums | None = N
         if k >= first:
             worst = worst.max(log_f(k))
     return worst
+
+
+def _beside_maximum(log_f: Callable[[int], Any], samples: int, excess: Fraction, seen: ObservedSums) -> Any | None:
+    """Return the maximum of F over counts that leave out where it is greatest; None where that is not proved.
+
+    F rises, then falls. Counts on both sides of some k, where F is greater than at either, are on both sides of its
+    maximum, and F is less at all counts beyond them. Masses fall from k on, so F(k) is at least the sum of a few of
+    them, each times the number of counts from the one before it.
+    """
+    place = min(max(_near_maximum(samples, excess), math.floor(samples * excess) + 1), samples - 1)
+    if excess < Fraction(2, samples) or place in seen:
+        return None
+    q = arb_of(Fraction(place, samples) - excess)
+    step, least = math.isqrt(samples) // 8 + 1, arb(0)
+    for last in range(place + step, min(samples, place + 16 * step) + 1, step):
+        ways = arb(samples + 1).lgamma() - arb(last + 1).lgamma() - arb(samples - last + 1).lgamma()
+        least += step * (ways + last * q.log() + (samples - last) * (-q).log1p()).exp()
+    worst = arb("-inf")
+    for k in seen.around(place, place):
+        if k > samples * excess:
+            worst = worst.max(log_f(k))
+    return worst if worst < least.log() else None
 
 
 def _near_maximum(samples: int, excess: Fraction) -> int:

@@ -56,8 +56,8 @@ def observed_radius(counts: Mapping[Any, Any] | Sequence[object], delta: object)
     numbers k of samples that fell into a set of categories, for all sets that are neither empty nor everything;
     `clopper_pearson_radius` takes the greatest over all k. Its ball holds the true prior with probability 1 - delta,
     since each set leaves its limit with probability a at most, wherever its count falls. The sums of the 16 greatest
-    counts are listed, and the others may add anything up to their total. From 257 samples on it is not below
-    ``1/(2 floor(sqrt(n)))``. Proof: docs/mathematics.md, "Samples and radii".
+    counts are listed, and the others may add anything up to their total. From 257 samples on it is not below 4/n.
+    Proof: docs/mathematics.md, "Samples and radii".
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def observed_radius(counts: Mapping[Any, Any] | Sequence[object], delta: object)
     --------
     >>> from mechdesign.uncertainty.radii import clopper_pearson_radius
     >>> round(observed_radius([900, 60, 40], 1e-9), 10), round(clopper_pearson_radius(1000, 3, 1e-9), 10)
-    (0.1411952113, 0.1994442743)
+    (0.1411952113, 0.1994442742)
     """
     _, checked = checked_counts(counts)
     checked_samples(sum(checked))

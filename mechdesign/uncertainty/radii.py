@@ -131,7 +131,8 @@ class ClopperPearson:
 
     def radius_at(self, samples: int, categories: int, delta: Fraction, seen: ObservedSums | None = None) -> Fraction:
         """Return the radius where the sets of symbols were seen this often; without it, however often they were."""
-        low = math.ceil(2 * _STEPS * least_excess(samples)) - 1 if samples > FEW_SAMPLES else 0
+        excess = least_excess(samples) if seen is None else Fraction(2, samples)
+        low = math.ceil(2 * _STEPS * excess) - 1 if samples > FEW_SAMPLES else 0
         high = int(Weissman().radius(samples, categories, delta) * _STEPS)
         with working_precision(bits_for(samples)):
             level = arb_of(delta).log() - _log_subsets(categories)

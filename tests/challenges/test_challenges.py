@@ -181,7 +181,7 @@ def test_the_best_mechanism_is_as_good_as_itself_in_every_form(name, tmp_path):
 def test_a_constant_mechanism_is_far_behind(tmp_path):
     done = check(tmp_path, RACE, "1\n" * 5)
     assert done.exit_code == 0
-    assert "behind the best known by 1.01 of it" in done.output
+    assert "behind the best known by 1 of it" in done.output
     assert "between 0 and 0 nats" in done.output
 
 
@@ -391,3 +391,80 @@ def test_commands_list_show_and_print_a_table():
     proved = run(challenges, ["prove", "binary-border"])
     assert proved.exit_code == 0
     assert "closed" in proved.output
+
+
+BORDER, THREE_OUTPUTS = "binary-border", [["1/2", "1/2", 0], ["2/5", "3/5", 0]]
+
+
+def test_repair_merges_outputs_without_labels_and_refuses_to_merge_labelled_ones(tmp_path):
+    target = tmp_path / "repaired.json"
+    done = check(tmp_path, BORDER, THREE_OUTPUTS, "json", "--repair", str(target))
+    assert done.exit_code == 0, done.stderr
+    assert md.Mechanism.load(target).numerators.shape == (2, 2)
+    target.unlink()
+    labelled = {"matrix": THREE_OUTPUTS, "outputs": ["a", "b", "c"]}
+    done = check(tmp_path, BORDER, labelled, "json", "--repair", str(target))
+    assert done.exit_code == 2
+    assert "leave the labels of outputs out" in done.stderr
+    assert not target.exists()
+
+
+def test_a_matrix_without_labels_of_outputs_is_proved_for_all_of_them(tmp_path):
+    done = check(tmp_path, BORDER, [[1, 0, 0], [0, "1/2", "1/2"]], "json")
+    assert done.exit_code == 1
+    assert "the output 'y2' raises" in done.stderr
+    problem = instance(BORDER).problem
+    with pytest.raises(GuaranteeError, match="'y2'"):
+        prove(ExactMatrix.of([["1", "0"], ["1/2", "1/2"]]), problem)
+
+
+def test_an_infinite_error_is_null_in_json_and_said_in_words(tmp_path):
+    def refuse(text):
+        raise AssertionError(text)
+
+    done = check(tmp_path, "frequencies-zipf-10", [[1]] * 10, "json", "--json")
+    found = json.loads(done.stdout, parse_constant=refuse)
+    assert found["value"] == [None, None]
+    assert not found["new_best"]
+    done = check(tmp_path, "frequencies-zipf-10", [[1]] * 10, "json")
+    assert re.search(r"^value +infinite$", done.stdout, re.MULTILINE)
+    assert "behind the best known: the error is infinite" in done.stdout
+
+
+def test_a_value_that_is_better_by_rounding_alone_is_as_good(tmp_path):
+    done = check(tmp_path, BORDER, [["4/13", "9/13"], [1, 0]], "json", "--json")
+    found = json.loads(done.stdout)
+    assert found["value"][0] > read_known()[BORDER].value.high
+    assert (found["new_best"], found["verdict"]) == (False, "as good as the best known")
+
+
+@pytest.mark.parametrize("name", [RACE, "adult-relationship-frequencies"])
+def test_a_new_best_is_better_by_more_than_1e_12(name):
+    chosen, known, exact = instance(name), read_known()[name], read_exact(name)
+    sign = 1 if chosen.problem.utility.minimised else -1
+    for ahead, new in ((8e-13, False), (1.2e-12, True)):
+        before = replace(known, value=Worth(*(value * (1 + sign * ahead) for value in known.value)))
+        found = judged(chosen, exact, before)
+        assert found.is_new_best is new
+        assert found.verdict.startswith("new best") is new
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ('{"matrix": [[1], [1]], "matrix": [[0.5, 0.5], [0.5, 0.5]]}', "the key 'matrix' occurs twice"),
+        ('{"matrix": [[1], [1]], "labels": ["a"]}', "the key 'labels' is unknown; accepted: matrix, inputs, outputs"),
+        ('{"\\ud800": 1}', "the key '\\ud800' is unknown"),
+        ("{}", "the solution holds no matrix"),
+        ('{"matrix": [[1, 0], [1, 0]], "outputs": [["a"], ["b"]]}', "labels of outputs: "),
+        ('{"matrix": [[1, 0], [1, 0]], "outputs": ["a", "a"]}', "labels of outputs: the label 'a' occurs twice"),
+        ('{"matrix": [[1, 0], [1, 0]], "outputs": ["a"]}', "the labels of outputs are ['a']; accepted: 2"),
+        ('["01", "10"]', "the row of the symbol 'x1' is '01'; accepted: a list of probabilities"),
+        ("[[1], 1]", "the row of the symbol 'x2' is 1; accepted: a list of probabilities"),
+    ],
+)
+def test_what_json_holds_besides_a_matrix_is_refused_by_its_name(content, said, tmp_path):
+    done = check(tmp_path, BORDER, content, "json")
+    assert done.exit_code == 2, (done.output, done.exception)
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1

@@ -55,6 +55,11 @@ def test_beyond_sixteen_categories_no_sum_is_missed(counts):
         ((200, 57), "1e-9"),  # from 257 samples on only the sums near the maximum are looked at
         ((200, 56), "1e-9"),
         ((41762, 4685, 1519, 470, 406), "1e-9"),
+        ((999_999, 1), "1e-9"),  # limits a thousand times nearer than at a half
+        ((10**9 - 5, 5), "0.5"),
+        ((9_999, 1), "1e-6"),
+        ((10**12, 0, 0), "1e-9"),
+        ((60_000, 30, 20, 10), "0.01"),
         ((7, 5, 0), "0.2"),
         ((3, 2, 2, 1), "0.5"),
         ((37155, 11687), "1e-3"),
