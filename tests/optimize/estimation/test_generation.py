@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.linalg
 from threadpoolctl import threadpool_limits
 
 import mechdesign as md
@@ -102,6 +103,7 @@ def test_a_prefix_of_its_reports_and_a_time_limit():
     ball = ball_of("native-country", "ldp")
     lines = []
     start = time.monotonic()
+    assert scipy.linalg  # whose threads are limited too
     with threadpool_limits(1):  # threads of BLAS wait for each other where other processes run
         found = generate(ball, math.e, np.eye(42), np.random.default_rng(0), deadline=start + 1, progress=lines.append)
     assert time.monotonic() - start < 20  # about 1 s on an idle machine
