@@ -121,7 +121,7 @@ def _beside_maximum(log_f: Callable[[int], Any], samples: int, excess: Fraction,
     them, each times the number of counts from the one before it.
     """
     place = min(max(_near_maximum(samples, excess), math.floor(samples * excess) + 1), samples - 1)
-    if excess < Fraction(2, samples) or place in seen:
+    if excess < Fraction(2, samples):
         return None
     q = arb_of(Fraction(place, samples) - excess)
     step, least = math.isqrt(samples) // 8 + 1, arb(0)

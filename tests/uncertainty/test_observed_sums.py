@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import raises
@@ -13,6 +14,7 @@ from refusals import raises
 import mechdesign as md
 from mechdesign.uncertainty import Evidence, clopper_pearson_radius, observed_radius, refined_radius
 from mechdesign.uncertainty.binomial_limits import event_level, is_limit, lower_limit
+from mechdesign.uncertainty.binomial_tail import log_tail, log_worst_tail
 from mechdesign.uncertainty.bounds_of_counts import checked_bound_of_counts, observed_radius_exact
 from mechdesign.uncertainty.observed_sums import LISTED, ObservedSums
 from mechdesign.uncertainty.radii import checked_bound, radius_exact
@@ -47,6 +49,25 @@ def test_beyond_sixteen_categories_no_sum_is_missed(counts):
     assert all(
         k in {*found.around(low, low + 3)} for low in range(0, sum(counts), 7) for k in proper & {*range(low, low + 4)}
     )
+
+
+def test_beyond_sixteen_categories_the_numbers_beside_a_range_are_the_nearest():
+    found = ObservedSums.of([1000] * 16 + [7, 5, 3])
+    numbers = [k for k in range(found.last + 1) if k in found]
+    for low in range(900, 3200, 3):
+        for high in (low, low + 5):
+            below, above = max(k for k in numbers if k < low), min(k for k in numbers if k > high)
+            assert {*found.around(low, high)} == {below, above, *(k for k in numbers if low <= k <= high)}
+
+
+def test_sums_near_the_greatest_tail_prove_nothing_below_the_least_excess():
+    """F at 4,990 and 5,010 of 10,000 is about what it is between them, and no side of the maximum is known."""
+    excess = Fraction(1, 1000)
+    assert log_worst_tail(10_000, excess, ObservedSums.of([5_010, 4_990])) is None
+    assert log_worst_tail(10_000, Fraction(1, 10_000), ObservedSums.of([9_999, 1])) is None  # below 2/n
+    far = ObservedSums.of([9_990, 10])
+    tails = [log_tail(10_000, k, arb(k) / 10_000 - arb(1) / 1000) for k in (9_990,)]
+    assert log_worst_tail(10_000, excess, far).overlaps(tails[0])  # 10 of 10,000 have excess 0 at most
 
 
 @pytest.mark.parametrize(
