@@ -63,6 +63,7 @@ def views_of(  # noqa: PLR0913 - each is a choice of its own
     missing: str | None = None,
     counts: str | None = None,
     strings: Mapping[str, Mapping[str, Any]] | None = None,
+    secret: str | None = None,
 ) -> RecordViews:
     """Return views of records, with their counts, for `mechdesign.design_records`.
 
@@ -106,6 +107,9 @@ def views_of(  # noqa: PLR0913 - each is a choice of its own
         Columns of any strings, also of such as the records lack: each is a view of windows, with the options of
         `mechdesign.windows.design_windows` (``{}`` for none), or ``split``, the share of the records that chooses
         heavy strings.
+    secret : str, optional
+        The column that is protected, **and nothing else**: each view is counted by the values of this column. A view of
+        the column alone, or of any strings, keeps its promise about all of itself.
 
     Raises
     ------
@@ -125,11 +129,19 @@ def views_of(  # noqa: PLR0913 - each is a choice of its own
     {'sex+wife': ('m & y',)}
     """
     together = [_split(group, records) for group in groups]
+    if secret is not None and (side or unseen == "merge"):
+        raise InputError.conflicting_arguments(
+            "secret is given beside side or unseen=merge: a promise about one column holds against those who know no "
+            "other, at a known law, which leaves nothing unseen; leave them out"
+        )
     _check_unseen(unseen, pairs=pairs, declared=bool(impossible := list(impossible)), side=side)
     free = strings or {}
     whole = [name for name in columns_in(records) if name != counts] if columns is None else columns
-    wanted = [name for name in _wanted(whole, together, side) if name not in free]
-    _check_free(free, whole, [*(bins or {}), *(alphabets or {}), *side, *(name for each in together for name in each)])
+    beside = side if secret is None else (secret,)
+    wanted = [name for name in _wanted(whole, together, beside) if name not in free]
+    _check_free(
+        free, whole, [*(bins or {}), *(alphabets or {}), *beside, *(name for each in together for name in each)]
+    )
     sample = RecordSample.of(records, wanted, bins=bins, alphabets=alphabets, missing=missing, counts=counts)
     main = [name for name in [*whole, *(name for each in together for name in each)] if name not in free]
     shown = [*_shown(list(dict.fromkeys(main)), together, pairs=pairs), *((name,) for name in free)]
@@ -146,7 +158,10 @@ def views_of(  # noqa: PLR0913 - each is a choice of its own
             ruled_out[name] = tuple(np.array(sample.labels(attributes), dtype=object)[~kept])
         given = _workload(sample, attributes, kept, (workloads or {}).get(name), pairs=pairs)
         value = (values or {}).get(name, 1.0)
-        views.append(View(attributes, _counts(sample, attributes, kept, side), given, value))
+        prior = _counts(sample, attributes, kept, beside)
+        views.append(View(attributes, prior, given, value))
+        if secret is not None and attributes != (secret,):
+            views[-1] = replace(views[-1], prior=_by_value(prior, secret), secret=secret)
     for name, options in free.items():
         prior = _counts_of_strings(records, name, options, missing, counts)
         views.append(View((name,), prior, (workloads or {}).get(name), (values or {}).get(name, 1.0), options))
@@ -154,17 +169,24 @@ def views_of(  # noqa: PLR0913 - each is a choice of its own
 
 
 def views_of_tables(
-    tables: Iterable[Any], counts: str = "count", *, side: Sequence[str] = (), pairs: bool = False, **options: Any
+    tables: Iterable[Any],
+    counts: str = "count",
+    *,
+    side: Sequence[str] = (),
+    pairs: bool = False,
+    secret: str | None = None,
+    **options: Any,
 ) -> RecordViews:
     """Return views of tables of counts, one of each table: nobody has to have records with all columns.
 
     Parameters
     ----------
     tables : iterable of frames, tables or mappings of columns
-        Each with the columns of its view, those of ``side`` if it does not show them, and that of the counts.
+        Each with the columns of its view, those of ``side`` and the secret if it does not show them, and that of the
+        counts.
     counts : str
         The name of the column of counts.
-    side, pairs, bins, workloads, values, unseen, impossible, missing, strings
+    side, pairs, secret, bins, workloads, values, unseen, impossible, missing, strings
         As for `views_of`; with pairs the views of two columns are for their two-way tables.
 
     Raises
@@ -179,9 +201,9 @@ def views_of_tables(
     >>> [view.name for view in found], found[1].prior
     (['sex+salary', 'age'], {'under 18': 200, '18 or more': 600})
     """
-    found, used = [], set()
+    found, used, beside = [], set(), {*side, secret}
     for table in tables:
-        columns = [name for name in columns_in(table) if name != counts and name not in side]
+        columns = [name for name in columns_in(table) if name != counts and name not in beside]
         shown = columns or [name for name in columns_in(table) if name != counts]
         name = name_of(shown)
         known = {*columns_in(table)}
@@ -192,7 +214,8 @@ def views_of_tables(
         own["impossible"] = [each for each in options.get("impossible") or () if {*each} <= known]
         two = pairs and len(shown) == 2
         groups = [shown] if len(shown) > 1 and not two else []
-        found.append(views_of(table, shown, groups=groups, pairs=two, side=side, counts=counts, **own))
+        own |= {"groups": groups, "pairs": two, "side": side, "secret": secret}
+        found.append(views_of(table, shown, counts=counts, **own))
     for key in ("bins", "strings", "workloads", "values"):
         for each in options.get(key) or {}:
             if (key, each) not in used:
@@ -373,12 +396,18 @@ def _mean(sample: RecordSample, attributes: tuple[str, ...]) -> Workload:
     return Workload.mean(sample.means[name].tolist())
 
 
+def _by_value(counts: Mapping[str, Any], secret: str) -> dict[str, Any]:
+    """Return counts by the values of a column that were seen."""
+    return {value.removeprefix(f"{secret} "): row for value, row in counts.items() if any(row.values())}
+
+
 def _counts(sample: RecordSample, attributes: Labels, kept: NDArray[np.bool_], side: Sequence[str]) -> dict[str, Any]:
     """Return the counts of a view by label; by group, where somebody may know other columns."""
     labels = [label for label, keep in zip(sample.labels(attributes), kept.tolist(), strict=True) if keep]
     if len(attributes) > 1 and (known := [name for name in side if name in attributes]):
         raise InputError.conflicting_arguments(
-            f"the view {name_of(attributes)} shows {shorten(known[0])}, which somebody may know; leave it out of groups"
+            f"the view {name_of(attributes)} shows {shorten(known[0])}, which is the secret, or somebody may know it; "
+            "leave it out of groups"
         )
     found: dict[str, Any] = {}
     for name in side:
