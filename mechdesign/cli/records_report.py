@@ -203,8 +203,7 @@ def _told(mechanism: RecordMechanism) -> float | None:
     """Return what a report tells at most of what its view shows, beside a secret; None where all of it is protected."""
     from mechdesign.records.side_knowledge import leakage_at_reference
 
-    shown = [part for part in mechanism.listed if part.mechanism.guarantee.uncertainty.secret_promise is not None]
-    return max((leakage_at_reference(part) for part in shown), default=None)
+    return None if mechanism.secret is None else max(map(leakage_at_reference, mechanism.listed))
 
 
 def _claim(checked: RecordsChecked) -> Any:

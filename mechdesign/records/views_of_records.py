@@ -129,43 +129,32 @@ def views_of(  # noqa: PLR0913 - each is a choice of its own
     {'sex+wife': ('m & y',)}
     """
     together = [_split(group, records) for group in groups]
-    if secret is not None and (side or unseen == "merge"):
-        raise InputError.conflicting_arguments(
-            "secret is given beside side or unseen=merge: a promise about one column holds against those who know no "
-            "other, at a known law, which leaves nothing unseen; leave them out"
-        )
+    beside = _beside(secret, side, unseen)
     _check_unseen(unseen, pairs=pairs, declared=bool(impossible := list(impossible)), side=side)
     free = strings or {}
     whole = [name for name in columns_in(records) if name != counts] if columns is None else columns
-    beside = side if secret is None else (secret,)
     wanted = [name for name in _wanted(whole, together, beside) if name not in free]
-    _check_free(
-        free, whole, [*(bins or {}), *(alphabets or {}), *beside, *(name for each in together for name in each)]
-    )
+    in_groups = [name for each in together for name in each]
+    _check_free(free, whole, [*(bins or {}), *(alphabets or {}), *beside, *in_groups])
     sample = RecordSample.of(records, wanted, bins=bins, alphabets=alphabets, missing=missing, counts=counts)
-    main = [name for name in [*whole, *(name for each in together for name in each)] if name not in free]
-    shown = [*_shown(list(dict.fromkeys(main)), together, pairs=pairs), *((name,) for name in free)]
+    main = [name for name in [*whole, *in_groups] if name not in free]
+    shown = _shown(list(dict.fromkeys(main)), together, pairs=pairs)
     declared = [_checked(each, sample) for each in impossible]
-    _check_names({**(workloads or {}), **(values or {})}, list(map(name_of, shown)))
+    _check_names({**(workloads or {}), **(values or {})}, [*map(name_of, shown), *free])
     views, ruled_out = [], {}
-    for attributes in shown[: len(shown) - len(free)]:
-        name = name_of(attributes)
+    for attributes in shown:
+        name, value = name_of(attributes), (values or {}).get(name_of(attributes), 1.0)
         if unseen == "merge" and (merging := _merging(sample, attributes, (workloads or {}).get(name))):
-            views.append(replace(merging, value=(values or {}).get(name, 1.0)))
+            views.append(replace(merging, value=value))
             continue
         kept = _kept(sample, attributes, declared, unseen)
         if not kept.all():
             ruled_out[name] = tuple(np.array(sample.labels(attributes), dtype=object)[~kept])
         given = _workload(sample, attributes, kept, (workloads or {}).get(name), pairs=pairs)
-        value = (values or {}).get(name, 1.0)
-        prior = _counts(sample, attributes, kept, beside)
-        views.append(View(attributes, prior, given, value))
-        if secret is not None and attributes != (secret,):
-            views[-1] = replace(views[-1], prior=_by_value(prior, secret), secret=secret)
-    for name, options in free.items():
-        prior = _counts_of_strings(records, name, options, missing, counts)
-        views.append(View((name,), prior, (workloads or {}).get(name), (values or {}).get(name, 1.0), options))
-    return RecordViews(tuple(views), sample.bins, ruled_out)
+        about = None if attributes == (secret,) else secret
+        views.append(View(attributes, _counts(sample, attributes, kept, beside, about), given, value, secret=about))
+    of_strings = {name: _counts_of_strings(records, name, each, missing, counts) for name, each in free.items()}
+    return RecordViews((*views, *_open_views(of_strings, free, workloads, values)), sample.bins, ruled_out)
 
 
 def views_of_tables(
@@ -246,6 +235,18 @@ def _split(group: str | Sequence[str], records: Any) -> Labels:
     return tuple(group.split(JOINT))
 
 
+def _beside(secret: str | None, side: Sequence[str], unseen: str) -> Sequence[str]:
+    """Return the columns by which views are counted."""
+    if secret is None:
+        return side
+    if side or unseen == "merge":
+        raise InputError.conflicting_arguments(
+            "secret is given beside side or unseen=merge: a promise about one column holds against those who know no "
+            "other, at laws that leave nothing unseen; leave them out"
+        )
+    return (secret,)
+
+
 def _check_unseen(unseen: str, *, pairs: bool, declared: bool, side: Sequence[str]) -> None:
     """Refuse what cannot be done with combinations that were never seen."""
     if unseen not in {"keep", "impossible", "merge"}:
@@ -307,6 +308,14 @@ def _counts_of_strings(
     for text, count in zip(texts, totals(codes, len(texts), weights).tolist(), strict=True):
         found[text] = found.get(text, 0) + count
     return found
+
+
+def _open_views(
+    counts: Mapping[str, dict[str, int]], options: Mapping[str, Any], workloads: Any, values: Any
+) -> list[View]:
+    """Return the views of columns of any strings."""
+    given = {name: ((workloads or {}).get(name), (values or {}).get(name, 1.0)) for name in counts}
+    return [View((name,), own, *given[name], options[name]) for name, own in counts.items()]
 
 
 def _wanted(columns: Sequence[str], groups: Sequence[Labels], side: Sequence[str]) -> list[str]:
@@ -396,13 +405,10 @@ def _mean(sample: RecordSample, attributes: tuple[str, ...]) -> Workload:
     return Workload.mean(sample.means[name].tolist())
 
 
-def _by_value(counts: Mapping[str, Any], secret: str) -> dict[str, Any]:
-    """Return counts by the values of a column that were seen."""
-    return {value.removeprefix(f"{secret} "): row for value, row in counts.items() if any(row.values())}
-
-
-def _counts(sample: RecordSample, attributes: Labels, kept: NDArray[np.bool_], side: Sequence[str]) -> dict[str, Any]:
-    """Return the counts of a view by label; by group, where somebody may know other columns."""
+def _counts(
+    sample: RecordSample, attributes: Labels, kept: NDArray[np.bool_], side: Sequence[str], secret: str | None = None
+) -> dict[str, Any]:
+    """Return the counts of a view by label; by group, where somebody may know other columns, or by seen secret."""
     labels = [label for label, keep in zip(sample.labels(attributes), kept.tolist(), strict=True) if keep]
     if len(attributes) > 1 and (known := [name for name in side if name in attributes]):
         raise InputError.conflicting_arguments(
@@ -414,7 +420,8 @@ def _counts(sample: RecordSample, attributes: Labels, kept: NDArray[np.bool_], s
         if name not in attributes:
             by_value = sample.counts((name, *attributes)).reshape(len(sample.alphabets[name]), -1)[:, kept]
             for value, row in zip(sample.alphabets[name], by_value.tolist(), strict=True):
-                found[f"{name} {value}"] = dict(zip(labels, row, strict=True))
+                if secret is None or any(row):
+                    found[f"{name} {value}" if secret is None else value] = dict(zip(labels, row, strict=True))
     if found:
         return found
     return dict(zip(labels, sample.counts(attributes).ravel()[kept].tolist(), strict=True))
