@@ -21,6 +21,7 @@ from mechdesign.uncertainty.from_counts import kinds_from_counts, set_from_count
 from mechdesign.uncertainty.joint_limits import LIMITS
 from mechdesign.uncertainty.radii import CLOPPER_PEARSON, OBSERVED_SUMS, WEISSMAN
 from mechdesign.uncertainty.relative_ball import RelativeBall
+from mechdesign.uncertainty.sides import Sides
 from mechdesign.utility import EstimationError, MutualInformation, Objective, Workload, utility_by_name, utility_names
 from mechdesign.utility.worst_case import PREFIX
 
@@ -48,6 +49,7 @@ class Source:
     epsilon: str | None
     lower: str | None
     cap: str | None
+    maximal_leakage: str | None
     delta: str | None
     radius: str | None
     known: bool
@@ -94,10 +96,14 @@ class Source:
             return problem, problem.utility
         wanted = self.utility_asked_for()
         if self.epsilon is None:
-            if self.lower is not None or self.cap is not None:
-                raise click.UsageError("--lower and --cap need --epsilon, the promise from above")
+            if (self.lower, self.cap, self.maximal_leakage) != (None, None, None):
+                raise click.UsageError("--lower, --cap and --maximal-leakage need --epsilon, the promise from above")
             return None, wanted
-        return DesignProblem(known, self.epsilon, wanted, self.lower, self.cap), wanted
+        return DesignProblem(known, self.sides(self.epsilon), wanted), wanted
+
+    def sides(self, epsilon: str) -> Sides:
+        """Return the numbers of the promise."""
+        return Sides(epsilon, self.lower, self.cap, self.maximal_leakage)
 
     def problem(self) -> tuple[DesignProblem, str]:
         """Return the problem and its title."""
@@ -110,11 +116,11 @@ class Source:
         utility = self.utility_asked_for()
         if self.by is None or self.group is not None:
             known, title = self._priors()
-            return DesignProblem(known, self.epsilon, utility, self.lower, self.cap), _printable(title)
+            return DesignProblem(known, self.sides(self.epsilon), utility), _printable(title)
         from mechdesign.optimize.groups import designable
 
         union, title = self._in_groups(self.by)
-        problem = DesignProblem(union, self.epsilon, utility, self.lower, self.cap)
+        problem = DesignProblem(union, self.sides(self.epsilon), utility)
         return designable(problem, cover=self.cover), _printable(title)
 
     def _priors(self) -> tuple[UncertaintySet, str]:
@@ -383,6 +389,12 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         metavar="C",
         help="Keep local differential privacy with C too, in nats as --epsilon: whatever anybody knows beforehand, a "
         "report makes nothing more likely by a factor above exp(C). Not with --lower.",
+    ),
+    click.option(
+        "--maximal-leakage",
+        metavar="L",
+        help="Keep maximal leakage L too, in nats as --epsilon and below it: whatever anybody knows beforehand, all "
+        "reports together make a right guess more likely by a factor of at most exp(L). Not with --lower or --cap.",
     ),
     click.option(
         "--delta",

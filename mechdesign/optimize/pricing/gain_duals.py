@@ -5,7 +5,9 @@ least r for which some y >= 0 and some prior Q in the set have
 
     sum_i max(0, a_i - r P_i + y Q_i)  <=  y / e,
 
-because then ``<a - r P, v> <= max(v) (y / e) - y h(v) <= 0`` for every v of the cone. For an l1 ball y and Q
+because then ``<a - r P, v> <= max(v) (y / e) - y h(v) <= 0`` for every v of the cone. With a charge m for the greatest
+entry, the multiplier of a promise of maximal leakage, ``<a, v> - m max v`` is at most r if the left side is at most
+``y / e + m``. For an l1 ball y and Q
 come from a bisection over all guesses at once (`mechdesign.optimize.pricing.l1_ball_duals`), for other sets from a
 linear program for each guess. They are proposals, from which r is then computed: a poor proposal makes the bound
 weaker, but never false.
@@ -61,6 +63,7 @@ def price_by_guess(
     floor: Floor = NO_FLOOR,
     proposals: Proposals | None = None,
     deadline: float | None = None,
+    charge: float = 0.0,
 ) -> Price:
     """Return the greatest reduced cost of any column with ``<P, v> = 1``, rounded outward.
 
@@ -84,14 +87,18 @@ def price_by_guess(
     deadline : float or None
         A time of `time.monotonic` after which no linear program begins: prices of guesses are then proved by the
         proposals for half a second, and after that as if the center were known to be the prior.
+    charge : float
+        What each column pays for its greatest entry, 0 or more; 0 with a floor, or for a promise about a secret.
     """
     measured = uncertainty.center if prior is None else prior
     # Where the data say nothing of the secret, e = 1 allows every column.
     if (exp_epsilon == 1 or floor.least_lift == 1) and uncertainty.secret_promise is None:
         # Only constant columns are left, whose reduced cost is that of (1,...,1).
-        exact = utility.undisclosed(measured) - sum(map(Fraction, multipliers.tolist()))
+        exact = utility.undisclosed(measured) - sum(map(Fraction, multipliers.tolist())) - Fraction(charge)
         return Price(_float_up(exact), "the constant column", 1)
-    levels = levels_by_guess(uncertainty, exp_epsilon, utility, multipliers, measured, floor, proposals, deadline)
+    levels = levels_by_guess(
+        uncertainty, exp_epsilon, utility, multipliers, measured, floor, proposals, deadline, charge
+    )
     return Price(max(levels), "a dual solution for every guess", len(levels))
 
 
@@ -104,6 +111,7 @@ def levels_by_guess(
     floor: Floor = NO_FLOOR,
     proposals: Proposals | None = None,
     deadline: float | None = None,
+    charge: float = 0.0,
 ) -> list[float]:
     """Return the greatest reduced cost of a column for each guess, rounded up, as `price_by_guess`.
 
@@ -120,10 +128,11 @@ def levels_by_guess(
     # Powers of two change no digit; solvers want numbers of about 1.
     linear = np.array([row for row, _ in rows])
     known = {guess: np.ldexp(proposal, -rows[guess][1]) for guess, proposal in (proposals or {}).items()}
-    duals = _duals(uncertainty, exp_epsilon, linear, known, deadline)
+    charges = [_scaled_down(charge, power) for _, power in rows]
+    duals = _duals(uncertainty, exp_epsilon, linear, known, deadline, charges if charge > 0 else None)
     return [
-        _scaled_up(_proved_level(a, uncertainty.prior, y, Q, exp_epsilon), power)
-        for (a, power), (y, Q) in zip(rows, duals, strict=True)
+        _scaled_up(_proved_level(a, uncertainty.prior, y, Q, exp_epsilon, m), power)
+        for (a, power), (y, Q), m in zip(rows, duals, charges, strict=True)
     ]
 
 
@@ -144,6 +153,12 @@ def _levels_about_secret(
     ]
 
 
+def _scaled_down(charge: float, power: int) -> float:
+    """Return a charge over a power of two: exactly, or less where floats do not hold it."""
+    scaled = Fraction(charge) / Fraction(2) ** power
+    return 0.0 if scaled < sys.float_info.min else float(min(scaled, Fraction(sys.float_info.max)))
+
+
 def _scaled_up(level: float, power: int) -> float:
     """Return a level times a power of two, rounded up by at least what gains below the smallest float may add."""
     if not math.isfinite(level):
@@ -162,11 +177,16 @@ def _float_up(x: Fraction) -> float:
 
 
 def _duals(
-    uncertainty: UncertaintySet, exp_epsilon: float, linear: Floats, proposals: Proposals, deadline: float | None
+    uncertainty: UncertaintySet,
+    exp_epsilon: float,
+    linear: Floats,
+    proposals: Proposals,
+    deadline: float | None,
+    charges: Sequence[float] | None = None,
 ) -> Iterator[tuple[float, Floats]]:
-    """Yield y and a member Q of the set for every row of a matrix, by the method for the set."""
+    """Yield y and a member Q of the set for every row of a matrix, by the method for the set and its charge if any."""
     ball = uncertainty.l1_ball
-    if ball is not None:
+    if ball is not None and charges is None:
         _, weights, priors = ball_duals(ball, exp_epsilon, linear)
         for y, Q in zip(weights.tolist(), priors, strict=True):
             yield y, ball.member_near(Q)
@@ -176,7 +196,7 @@ def _duals(
         for guess, a in enumerate(linear):
             if not time_is_up(deadline):
                 try:
-                    yield program.proposed(a)
+                    yield program.proposed(a, 0.0 if charges is None else charges[guess])
                 except SolverError:  # numbers beyond what a solver takes: no proposal proves a weaker bound
                     yield 0.0, uncertainty.prior
             elif guess in proposals and not time_is_up(sooner(deadline, -_FOR_PROPOSALS)):
@@ -189,11 +209,11 @@ def _duals(
                 yield float(known[guess]), uncertainty.prior
 
 
-def _proved_level(a: Floats, P: Floats, y: float, Q: Floats, exp_epsilon: float) -> float:
+def _proved_level(a: Floats, P: Floats, y: float, Q: Floats, exp_epsilon: float, charge: float) -> float:
     """Return the level that y and a member Q prove; a y that is not a positive number is replaced by 0."""
     if not (math.isfinite(y) and y > 0):
         y, Q = 0.0, P
-    return _least_level(a, P, Q, y, exp_epsilon)
+    return _least_level(a, P, Q, y, exp_epsilon, charge)
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,7 +221,7 @@ class MemberProgram:
     """The linear program that proposes y and a member Q of a set; its rows are the same for every guess.
 
     Variables are r and s (N of them), and z, a number for each row of the support function: minimise r with
-    ``s >= a - r P + columns.T z`` and ``sum s <= y / e``, where ``y = -(auxiliary.T z)_0`` and the other entries of
+    ``s >= a - r P + columns.T z`` and ``sum s <= y / e + m``, where ``y = -(auxiliary.T z)_0`` and the other entries of
     ``auxiliary.T z`` vanish.
     """
 
@@ -226,13 +246,13 @@ class MemberProgram:
         vanishing = block_array([[coo_array((K - 1, 1 + N)), support.auxiliary[:, 1:].T]])
         return cls(uncertainty, support, csr_array(at_most), csr_array(vanishing))
 
-    def proposed(self, a: Floats) -> tuple[float, Floats]:
-        """Return y and Q that are best for a guess, to a solver's tolerance."""
+    def proposed(self, a: Floats, charge: float = 0.0) -> tuple[float, Floats]:
+        """Return y and Q that are best for a guess with a charge m, to a solver's tolerance."""
         N, objective = self.uncertainty.size, np.zeros(self.at_most.shape[1])
         objective[0] = 1.0
         solution = minimum(
             objective,
-            at_most=(self.at_most, np.append(-a, 0.0)),
+            at_most=(self.at_most, np.append(-a, charge)),
             equal=(self.vanishing, np.zeros(self.vanishing.shape[0])),
             free=[0],
         ).required("the price of a guess", "change epsilon or radius a little")
@@ -247,8 +267,8 @@ def _proposed(uncertainty: UncertaintySet, support: SupportRows, z: Floats) -> t
     return y, uncertainty.member_near(support.columns.T @ z / y)
 
 
-def _least_level(a: Floats, P: Floats, Q: Floats, y: float, exp_epsilon: float) -> float:
+def _least_level(a: Floats, P: Floats, Q: Floats, y: float, exp_epsilon: float, charge: float) -> float:
     """Return the least level that y and Q prove, as they are or with room beside the symbols without mass."""
-    above = level_above_all(a, P, Q, y, exp_epsilon)
-    y, Q = affordable(a, P, Q, y, exp_epsilon)
-    return min(above, level_of(a, P, Q, y, exp_epsilon))
+    above = level_above_all(a, P, Q, y, exp_epsilon, charge)
+    y, Q = affordable(a, P, Q, y, exp_epsilon, charge)
+    return min(above, level_of(a, P, Q, y, exp_epsilon, charge))
