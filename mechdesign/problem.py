@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Generic
 
 from typing_extensions import TypeVar
@@ -16,6 +17,7 @@ from mechdesign.uncertainty.sides import Sides
 from mechdesign.utility import MutualInformation, Objective
 
 Other = TypeVar("Other", bound=UncertaintySet)
+_LEAST_SUM = 1 + Fraction(1, 10**9)  # of the greatest probabilities of all outputs
 Set_co = TypeVar("Set_co", bound=UncertaintySet, default=UncertaintySet, covariant=True)
 
 
@@ -89,6 +91,11 @@ class DesignProblem(Generic[Set_co]):
                     f"{name} is {shorten(number.text)} for a promise about a secret, with which no method designs; "
                     f"leave {name} out, or use lower"
                 )
+        most = sides.maximal_leakage
+        if most is not None and 1 < most.exp_up < _LEAST_SUM:
+            raise InputError.epsilon_out_of_range(
+                f"maximal_leakage is {shorten(most.text)}; accepted: 0, or 1e-9 and more, which programs can resolve"
+            )
         wanted = MutualInformation() if utility is None else utility
         check_kind(wanted, Objective, "the utility", "a Utility such as MutualInformation()")
         wanted.check_size(uncertainty.size)

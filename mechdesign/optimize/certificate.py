@@ -134,7 +134,8 @@ def certify(
         if problem.maximal_leakage is not None and not problem.only_constant:
             return price_on_average(problem, exp_epsilon, lam, charge, proposals, deadline)
         if gains is not None:
-            return price_by_guess(known, exp_epsilon, gains, lam, None, floor, proposals, deadline)
+            power = 1.0 if problem.maximal_leakage is not None else exp_epsilon  # a maximal leakage of 0
+            return price_by_guess(known, power, gains, lam, None, floor, proposals, deadline)
         if problem.only_constant:
             return _nearly_constant(problem, lam)
         variance = problem.utility.explained_variance

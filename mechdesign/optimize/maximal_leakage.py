@@ -67,8 +67,8 @@ def check_designed_on_average(problem: DesignProblem) -> None:
     utility = problem.utility
     if utility.estimation is not None or utility.worst_case is not None or utility.explained_variance is not None:
         raise LimitError.no_method(
-            f"maximal leakage is promised, with which no method designs for {utility.name}; use an f-information or a "
-            "gain, or leave the maximal leakage out"
+            f"maximal leakage is promised, with which no method designs for {utility.name}; use an f-information such "
+            "as mutual-information, or a gain, or leave the maximal leakage out"
         )
 
 
