@@ -32,15 +32,12 @@ from mechdesign.utility import Utility
 from mechdesign.utility.objective import as_utility
 
 _EPS = float(np.finfo(float).eps)
-_KEPT = 1e-9  # of B - 1, kept for the errors of solvers, so that zeros of a design stay zeros
 _MOST_ROUNDS = 100
 
 
 def sum_for_programs(problem: DesignProblem) -> float | None:
     """Return what the greatest entries of all columns may sum to in a program; None where it is not promised."""
-    if problem.maximal_leakage is None:
-        return None
-    return 1 + float(problem.maximal_leakage.exp_down - 1) * (1 - _KEPT)
+    return None if problem.maximal_leakage is None else float(problem.maximal_leakage.exp_down)
 
 
 def rays_on_average(problem: DesignProblem, exp_epsilon: float) -> CappedRays:
