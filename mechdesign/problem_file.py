@@ -104,9 +104,9 @@ def read_problem(path: str | os.PathLike[str]) -> ProblemFile:
     ----------
     path : path
         A TOML file: ``title``, ``epsilon``, ``utility``, ``[prior]`` with ``[prior.counts]`` or
-        ``labels`` and ``probabilities`` or ``priors``, and optionally ``lower``, ``cap`` or
-        ``maximal_leakage``, ``citation``, ``[gain]``, ``[distortion]``, ``[workload]`` (see `Workload.from_table`), ``[expected]``. The matrix of
-        ``expected-distortion`` may be in either of the tables ``[gain]`` and ``[distortion]``.
+        ``labels`` and ``probabilities`` or ``priors``, and optionally ``lower``, ``cap`` or ``maximal_leakage``,
+        ``citation``, ``[gain]``, ``[distortion]``, ``[workload]`` (see `Workload.from_table`), ``[expected]``. The
+        matrix of ``expected-distortion`` may be in either of the tables ``[gain]`` and ``[distortion]``.
 
     Raises
     ------

@@ -199,11 +199,8 @@ def repeated(mechanism: Parts, times: int, *, bits: int | None = None, separator
         else:
             columns.append(np.array([orders * x / total for x in likelihoods]))
     names = joined_labels(combinations, separator)
-    known = mechanism.guarantee.uncertainty
-    sides = mechanism.guarantee.sides.with_numbers(Epsilon.covering(worst), partial(Epsilon.covering, 1 / least))
-    if sides.maximal_leakage is not None:
-        sides = Sides(sides.epsilon, maximal_leakage=Epsilon.covering(greatest))
-    guarantee = Guarantee(sides, known)
+    sides = _covering(mechanism.guarantee.sides, worst, least, greatest)
+    guarantee = Guarantee(sides, mechanism.guarantee.uncertainty)
     origin = _provenance(f"{times} independent reports about one record", mechanism)
     matrix = np.stack(columns, axis=1)
     if exact:
@@ -234,6 +231,13 @@ def _combinations(columns: list[list[int]], times: int) -> Iterator[tuple[tuple[
 def _worst(proof: Proof) -> Fraction:
     """Return the greatest ``max v / h(v)`` of any output, which is finite where the guarantee holds."""
     return max(ratio for ratio in proof.ratios if ratio is not None)
+
+
+def _covering(sides: Sides, worst: Fraction, least: Fraction, greatest: Fraction) -> Sides:
+    """Return a promise of the same kind that lifts, and the sum of the greatest entries of all columns, keep."""
+    if sides.maximal_leakage is not None:
+        return Sides(Epsilon.covering(worst), maximal_leakage=Epsilon.covering(greatest))
+    return sides.with_numbers(Epsilon.covering(worst), partial(Epsilon.covering, 1 / least))
 
 
 def _logarithm(ratio: Fraction) -> Epsilon:

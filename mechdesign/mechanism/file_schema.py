@@ -99,7 +99,11 @@ class MechanismRecord(Record):
 
     model_config = all_of(
         {
-            "if": {"properties": {"guarantee": {"anyOf": [has_keys("lower"), has_keys("cap"), has_keys("maximal_leakage")]}}},
+            "if": {
+                "properties": {
+                    "guarantee": {"anyOf": [has_keys("lower"), has_keys("cap"), has_keys("maximal_leakage")]}
+                }
+            },
             "then": {"properties": {"schema": {"const": TWO_SIDED_SCHEMA}}},
             "else": {"properties": {"schema": {"const": SCHEMA}}},
         }

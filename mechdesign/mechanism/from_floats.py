@@ -173,8 +173,8 @@ def _check_leakage(matrix: Floats, names: tuple[str, ...] | None, guarantee: Gua
     if not guarantee.allows_sum(greatest / (1 + Fraction(FLOAT_LEAKAGE))):
         raise GuaranteeError.guarantee_false(
             f"the guarantee is false: the maximal leakage is {log_up(greatest):.9g} nats, above "
-            f"{guarantee.maximal_leakage} as promised; give a larger one, or use Mechanism.repaired, which says how far "
-            "it moves the matrix"
+            f"{guarantee.maximal_leakage} as promised; give a larger one, or use Mechanism.repaired, which says how "
+            "far it moves the matrix"
         )
 
 

@@ -212,8 +212,8 @@ class Mechanism(Reporting, MechanismViews):
     def maximal_leakage(self) -> float:
         """How much likelier all reports together make the best guess, for any prior, in nats, proved and rounded up.
 
-        It is ``log sum_y max_x p(y|x)``, and holds for priors outside of the set too. Where the promise is about the data
-        it is never above `leakage`.
+        It is ``log sum_y max_x p(y|x)``, and holds for priors outside of the set too. Where the promise is about the
+        data it is never above `leakage`.
         """
         return self.proof.maximal_leakage
 

@@ -95,8 +95,8 @@ def certify(
     problem : DesignProblem
         For epsilon = 0 the only column is the constant one.
     multipliers : array, shape (N,)
-        lambda, and then the multiplier of the maximal leakage if that is promised; a poor lambda gives a weak bound, but
-        never a false one.
+        lambda, and then the multiplier of the maximal leakage if that is promised; a poor lambda gives a weak bound,
+        but never a false one.
     pricing : Pricing, optional
         Exact pricing that was made for this problem, or for the one-sided problem that stands for it (`OneSided`); by
         default `pricing_for` chooses one.

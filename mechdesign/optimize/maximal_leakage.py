@@ -24,8 +24,8 @@ from mechdesign.numerics.tolerances import NEGLIGIBLE_WEIGHT
 from mechdesign.optimize.capped_rays import CappedRays
 from mechdesign.optimize.master import Master
 from mechdesign.optimize.method import Solution
-from mechdesign.optimize.pricing import Price, check_listable, price_by_guess
-from mechdesign.optimize.pricing.gain_duals import Proposals
+from mechdesign.optimize.pricing import Price, check_listable
+from mechdesign.optimize.pricing.gain_duals import Proposals, price_with_charge
 from mechdesign.optimize.pricing.listing import entering_columns, first_columns, price_by_listing
 from mechdesign.problem import DesignProblem
 from mechdesign.utility import Utility
@@ -118,9 +118,7 @@ def price_on_average(
     if gains is None:
         rays = rays_on_average(problem, exp_epsilon)
         return price_by_listing(rays, _Charged(as_utility(problem.utility), charge, allowed), multipliers)
-    price = price_by_guess(
-        problem.uncertainty, exp_epsilon, gains, multipliers, proposals=proposals, deadline=deadline, charge=charge
-    )
+    price = price_with_charge(problem.uncertainty, exp_epsilon, gains, multipliers, charge, proposals, deadline)
     paid = charge * allowed * (1 + 4 * _EPS)
     upper = price.upper + paid
     return Price(upper + 4 * _EPS * (abs(upper) + paid), price.method, price.columns)

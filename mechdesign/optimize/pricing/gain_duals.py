@@ -63,7 +63,6 @@ def price_by_guess(
     floor: Floor = NO_FLOOR,
     proposals: Proposals | None = None,
     deadline: float | None = None,
-    charge: float = 0.0,
 ) -> Price:
     """Return the greatest reduced cost of any column with ``<P, v> = 1``, rounded outward.
 
@@ -87,18 +86,34 @@ def price_by_guess(
     deadline : float or None
         A time of `time.monotonic` after which no linear program begins: prices of guesses are then proved by the
         proposals for half a second, and after that as if the center were known to be the prior.
-    charge : float
-        What each column pays for its greatest entry, 0 or more; 0 with a floor, or for a promise about a secret.
     """
     measured = uncertainty.center if prior is None else prior
     # Where the data say nothing of the secret, e = 1 allows every column.
     if (exp_epsilon == 1 or floor.least_lift == 1) and uncertainty.secret_promise is None:
         # Only constant columns are left, whose reduced cost is that of (1,...,1).
-        exact = utility.undisclosed(measured) - sum(map(Fraction, multipliers.tolist())) - Fraction(charge)
+        exact = utility.undisclosed(measured) - sum(map(Fraction, multipliers.tolist()))
         return Price(_float_up(exact), "the constant column", 1)
-    levels = levels_by_guess(
-        uncertainty, exp_epsilon, utility, multipliers, measured, floor, proposals, deadline, charge
-    )
+    levels = levels_by_guess(uncertainty, exp_epsilon, utility, multipliers, measured, floor, proposals, deadline)
+    return Price(max(levels), "a dual solution for every guess", len(levels))
+
+
+def price_with_charge(
+    uncertainty: UncertaintySet,
+    exp_epsilon: float,
+    utility: PolyhedralUtility,
+    multipliers: Floats,
+    charge: float,
+    proposals: Proposals | None,
+    deadline: float | None,
+) -> Price:
+    """Return the greatest reduced cost where each column pays a charge, 0 or more, for its greatest entry.
+
+    Other columns than the constant one keep the promise, which is about the data, and not from below. Parameters are
+    those of `price_by_guess`.
+    """
+    priced = Differences(uncertainty.center, [Fraction(x) for x in multipliers.tolist()])
+    rows = list(utility.differences(priced, uncertainty.size))
+    levels = _proved_levels(uncertainty, exp_epsilon, rows, proposals, deadline, charge)
     return Price(max(levels), "a dual solution for every guess", len(levels))
 
 
@@ -111,7 +126,6 @@ def levels_by_guess(
     floor: Floor = NO_FLOOR,
     proposals: Proposals | None = None,
     deadline: float | None = None,
-    charge: float = 0.0,
 ) -> list[float]:
     """Return the greatest reduced cost of a column for each guess, rounded up, as `price_by_guess`.
 
@@ -125,6 +139,18 @@ def levels_by_guess(
     if floor.least_lift > 0:
         found = two_sided_levels(uncertainty, exp_epsilon, floor, [a for a, _ in rows], deadline)
         return [_scaled_up(level, power) for level, (_, power) in zip(found, rows, strict=True)]
+    return _proved_levels(uncertainty, exp_epsilon, rows, proposals, deadline)
+
+
+def _proved_levels(
+    uncertainty: UncertaintySet,
+    exp_epsilon: float,
+    rows: Sequence[tuple[Floats, int]],
+    proposals: Proposals | None,
+    deadline: float | None,
+    charge: float = 0.0,
+) -> list[float]:
+    """Return the levels of rows, each times a power of two, that a dual solution of each proves."""
     # Powers of two change no digit; solvers want numbers of about 1.
     linear = np.array([row for row, _ in rows])
     known = {guess: np.ldexp(proposal, -rows[guess][1]) for guess, proposal in (proposals or {}).items()}

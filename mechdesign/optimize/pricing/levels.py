@@ -15,7 +15,7 @@ _LEAST = 1e-300  # more than what underflows
 
 
 def level_of(a: Floats, P: Floats, Q: Floats, y: float, exp_epsilon: float, charge: float = 0.0) -> float:
-    """Return the least r with ``sum_i max(0, a_i + y Q_i - r P_i) <= y / e + m``, rounded up; infinite if there is none.
+    """Return the least r with ``sum_i max(0, a_i + y Q_i - r P_i) <= y / e + m``, rounded up, or infinity.
 
     The left side falls in r, piecewise linearly, with breaks at ``(a_i + y Q_i) / P_i``.
     """
