@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mechdesign.cli.output import say, show_values_option
+from mechdesign.cli.shared_options import beside_epsilon
 from mechdesign.data.counts import count_column, read_counts, with_unseen
 from mechdesign.data.inputs import readable
 from mechdesign.data.joint_counts import About, JointCounts, count_pairs, read_joint_counts
@@ -378,24 +379,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     ),
     click.option("--no-header", is_flag=True, help="The CSV file has no line of column names."),
     click.option("--epsilon", metavar="E", help='Privacy parameter in nats: a decimal, or "log(9/8)".'),
-    click.option(
-        "--lower",
-        metavar="L",
-        help="Promise from below too, in nats as --epsilon: no report makes any value less likely by a factor below "
-        "exp(-L), so that none is ruled out (local information privacy). Without it reports may rule values out.",
-    ),
-    click.option(
-        "--cap",
-        metavar="C",
-        help="Keep local differential privacy with C too, in nats as --epsilon: whatever anybody knows beforehand, a "
-        "report makes nothing more likely by a factor above exp(C). Not with --lower.",
-    ),
-    click.option(
-        "--maximal-leakage",
-        metavar="L",
-        help="Keep maximal leakage L too, in nats as --epsilon and below it: whatever anybody knows beforehand, all "
-        "reports together make a right guess more likely by a factor of at most exp(L). Not with --lower or --cap.",
-    ),
+    *beside_epsilon,
     click.option(
         "--delta",
         metavar="D",
