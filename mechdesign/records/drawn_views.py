@@ -110,8 +110,8 @@ class DrawnViews:
         return integers.astype(np.int64)
 
 
-def _one_row(records: int) -> NDArray[np.uint8]:
-    return np.zeros(records, dtype=np.uint8)
+def _one_row(records: int) -> Codes:
+    return np.zeros(records, dtype=np.int8)
 
 
 def _fingerprint_of(part: Any) -> bytes:
