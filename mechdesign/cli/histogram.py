@@ -142,7 +142,7 @@ _JOB_OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--data",
         metavar="FILE",
-        help="CSV or Parquet file of records, or a folder of such files, in place of COUNTS.csv; one column is counted. "
+        help="CSV or Parquet file of records, or a folder of them, in place of COUNTS.csv; one column is counted. "
         "- reads standard input.",
     ),
     click.option(
