@@ -101,8 +101,9 @@ def test_code_does_not_grow_unseen():
     # 35,750 before `plan` took columns of whole records.
     # 35,770 before levels of gains charged rounding errors to their own symbols.
     # 35,800 before pairs of sets were priced for both sides, up to 16 symbols instead of 12.
-    # 35,870 before designs read folders and draw samples: draws from windows are for all, so that these grew.
-    assert code <= 35_995
+    # 35,870 before Laplace noise on several numbers.
+    # 36,010 before designs read folders and draw samples: draws from windows are for all, so that these grew.
+    assert code <= 36_135
     every = sum(map(measures.code_lines, MODULES.values()))
     assert sum(map(measures.import_lines, MODULES.values())) <= 0.135 * every
 
