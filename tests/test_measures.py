@@ -101,7 +101,8 @@ def test_code_does_not_grow_unseen():
     # 35,750 before `plan` took columns of whole records.
     # 35,770 before levels of gains charged rounding errors to their own symbols.
     # 35,800 before pairs of sets were priced for both sides, up to 16 symbols instead of 12.
-    assert code <= 35_870
+    # 35,870 before Laplace noise on several numbers.
+    assert code <= 36_010
     every = sum(map(measures.code_lines, MODULES.values()))
     assert sum(map(measures.import_lines, MODULES.values())) <= 0.135 * every
 
