@@ -1,4 +1,4 @@
-"""Options of several commands: numbers beside ``--epsilon``, ``--plot``, limits of time, jobs and schedulers."""
+"""The options that several commands have: ``--plot``, ``--time-limit``, ``--jobs`` and ``--scheduler``."""
 
 from __future__ import annotations
 
@@ -12,27 +12,6 @@ from mechdesign.plot.drawing import ENDINGS, picture
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
-
-beside_epsilon = (
-    click.option(
-        "--lower",
-        metavar="L",
-        help="Promise from below too, in nats as --epsilon: no report makes any value less likely by a factor below "
-        "exp(-L), so that none is ruled out (local information privacy). Without it reports may rule values out.",
-    ),
-    click.option(
-        "--cap",
-        metavar="C",
-        help="Keep local differential privacy with C too, in nats as --epsilon: whatever anybody knows beforehand, a "
-        "report makes nothing more likely by a factor above exp(C). Not with --lower.",
-    ),
-    click.option(
-        "--maximal-leakage",
-        metavar="L",
-        help="Keep maximal leakage L too, in nats as --epsilon and below it: whatever anybody knows beforehand, all "
-        "reports together make a right guess more likely by a factor of at most exp(L). Not with --lower or --cap.",
-    ),
-)
 
 time_limit_option = click.option(
     "--time-limit",
