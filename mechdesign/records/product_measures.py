@@ -152,9 +152,9 @@ class RecordQueries:
         moment, error = self._moment_in_floats([each / each.sum() for each in measures])
         roots = np.sqrt(np.maximum(eigenvalues_down(moment, error), 0.0))
         root = math.fsum(roots.tolist()) * (1 - 8 * _EPS)
-        share = float_up(1 - (0 if lower is None else 1 / lower.exp_up))
-        whole = lower_bound(root, float_up((epsilon.exp_up - 1) * Fraction(share)))
-        return max(whole, self._bound_of_views(epsilon) / share * (1 - 2 * _EPS))
+        share = Fraction(1) if lower is None else 1 - 1 / lower.exp_up
+        whole = lower_bound(root, float_up((epsilon.exp_up - 1) * share))
+        return max(whole, self._bound_of_views(epsilon) / float_up(share) * (1 - 2 * _EPS))
 
     def _bound_of_views(self, epsilon: Epsilon) -> float:
         """Return the sum of a bound for the queries of each view alone, rounded down."""
