@@ -33,6 +33,10 @@ _LEARNT = (
     "; and whatever the prior is, the shares of {} independent draws from it are farther from it than the radius with "
     "probability at most {}"
 )
+_LEARNT_FROM_COUNTS = (
+    "; and whatever the prior is, {} independent draws from it contradict it with probability at most {}, and every "
+    "prior that the counts do not contradict is within the radius"
+)
 _CAP = "for every two inputs K(y|x) <= e^{} K(y|x')"
 
 
@@ -86,11 +90,10 @@ class MachineCheck:
         told = [
             words.format(exponent_in_words(promise[side])) for side, words in sides if promise.get(side) is not None
         ]
-        learnt = (
-            ""
-            if verdict.learnt is None
-            else _LEARNT.format(verdict.learnt[0], str(document["guarantee"]["delta"]).lower())
-        )
+        learnt = ""
+        if verdict.learnt is not None:
+            words = _LEARNT_FROM_COUNTS if verdict.learnt.from_counts else _LEARNT
+            learnt = words.format(verdict.learnt.samples, str(document["guarantee"]["delta"]).lower())
         return MachineChecked(
             theorem="; and ".join(told) + "; the rows sum to 1, and the set has a prior" + learnt,
             coq=verdict.coq,
