@@ -26,7 +26,8 @@ from mechdesign.cli.mechanism_kinds import by_kind
 from mechdesign.cli.output import print_facts, print_table, say
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.shared_options import time_limit_option
-from mechdesign.cli.source import Source, source_options
+from mechdesign.cli.source import Source
+from mechdesign.cli.source_options import source_options
 from mechdesign.cli.streams import print_error
 from mechdesign.comparison import Analysis, analyze
 from mechdesign.comparison.analysis_words import facts

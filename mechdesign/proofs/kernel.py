@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from mechdesign.errors import LimitError, shorten
 from mechdesign.proofs.coq_file import REFUSALS, SAMPLES, certificate
 from mechdesign.proofs.read_back import from_coq, from_file, samples_of
+from mechdesign.proofs.theorem_words import Learnt
 
 _OLDEST = (8, 16)
 _SECONDS = 900
@@ -29,14 +30,6 @@ _LEARNT = re.compile(
 )
 _AXIOM = re.compile(r"^\S+", re.MULTILINE)
 """What begins a line: types are indented, and names without a dot are those of the certificate itself."""
-
-
-class Learnt(NamedTuple):
-    """A second theorem: the samples and the delta, and whether it is about these counts or about all samples."""
-
-    samples: int
-    delta: Fraction
-    from_counts: bool
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,10 @@ from typing import Any
 
 _TOKEN = re.compile(r"%[A-Za-z]+|:=|\{\||\|\}|[][();,]|-?[0-9]+|[A-Za-z_]+")
 
+_SIDES = ("epsilon", "lower", "cap")
+_OF_FILE = ("inputs", "outputs", "bits", "rows", "eps", "lower", "cap")
+_OF_DATA = ("data_inputs", "data_outputs", "data_bits", "data_rows", "secret_eps", "secret_lower", "data_cap")
+
 
 def from_coq(printed: str) -> str:
     """Return canonical JSON of the term that Coq prints, ``{| inputs := 2; ... |}``.
@@ -30,20 +34,23 @@ def from_coq(printed: str) -> str:
     '{"bits":0,"cap":null,"epsilon":["nats","1/2"],"lower":null,"numerators":[[1]],"set":["ball",["1"],"0"]}'
     """
     fields = _record([token for token in _TOKEN.findall(printed) if not token.startswith("%")])
-    rows, wide = fields["rows"], fields["outputs"]
-    if len(rows) != fields["inputs"] or any(len(row) != wide for row in rows):
+    high, wide, bits, rows, *sides = (fields.pop(name) for name in (_OF_DATA if "data_rows" in fields else _OF_FILE))
+    if len(rows) != high or any(len(row) != wide for row in rows):
         raise ValueError("the rows are not as many or as long as the term says")
-    sides = {"epsilon": fields["eps"], "lower": fields["lower"], "cap": fields["cap"]}
-    told = {side: _epsilon_of(value) for side, value in sides.items()}
-    return _canonical({"bits": fields["bits"], "numerators": rows, **told, "set": _set_of(fields["set"])})
+    told = dict(zip(_SIDES, map(_epsilon_of, sides), strict=True))
+    if "set" in fields:
+        return _canonical({"bits": bits, "numerators": rows, **told, "set": _set_of(fields["set"])})
+    laws = [_set_of(fields["secret_law"]), [_set_of(each) for each in fields["given"]]]
+    return _canonical({"bits": bits, "numerators": rows, **told, "secret": laws})
 
 
 def from_file(content: bytes) -> str:
     """Return canonical JSON of what a mechanism file promises, and of its integers."""
     table = _parsed(content)
     promise = table["guarantee"]
-    sides = {side: _side(promise.get(side)) for side in ("epsilon", "lower", "cap")}
-    return _canonical({"bits": table["bits"], "numerators": table["numerators"], **sides, "set": _set(promise)})
+    sides = {side: _side(promise.get(side)) for side in _SIDES}
+    about = {"secret": _laws(promise["secret"])} if "secret" in promise else {"set": _set(promise)}
+    return _canonical({"bits": table["bits"], "numerators": table["numerators"], **sides, **about})
 
 
 def samples_of(content: bytes) -> tuple[int, Fraction]:
@@ -182,6 +189,15 @@ def _set(table: dict[str, Any]) -> list[Any]:
         case _:
             found = ["ball", _estimate(table), str(Fraction(table["radius"]))]
     return found
+
+
+def _laws(table: dict[str, Any]) -> list[Any]:
+    """Return the set of the laws of a secret, and those of the data given each of its values."""
+    if "limits" in table:
+        law, *given = map(_set, table["limits"])
+        return [law, given]
+    counts = table["counts"]
+    return [["hull", [_shares([sum(row) for row in counts])]], [["hull", [_shares(row)]] for row in counts]]
 
 
 def _estimate(table: dict[str, Any]) -> list[str]:

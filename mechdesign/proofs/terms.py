@@ -31,7 +31,7 @@ def without_nulls(value: Any) -> Any:
 
 
 def file_term(document: Table) -> str:
-    """Return the term ``File ...`` of the JSON of a mechanism file that loads.
+    """Return the term ``File ...`` of the JSON of a mechanism file that loads, ``SecretFile ...`` of one for a secret.
 
     Raises
     ------
@@ -47,9 +47,10 @@ def file_term(document: Table) -> str:
     rows, promise = document["numerators"], without_nulls(document["guarantee"])
     sides = [_option(promise.get(side)) for side in ("lower", "cap")]
     lines = _list(_list(map(str, row)) for row in rows)
+    kind, of_whom = ("SecretFile", _secret(promise["secret"])) if "secret" in promise else ("File", set_term(promise))
     return (
-        f"File {len(rows)} {len(rows[0])} {document['bits']} {lines} {_epsilon(promise['epsilon'])} "
-        f"{' '.join(sides)} {set_term(promise)}"
+        f"{kind} {len(rows)} {len(rows[0])} {document['bits']} {lines} {_epsilon(promise['epsilon'])} "
+        f"{' '.join(sides)} {of_whom}"
     )
 
 
@@ -154,6 +155,17 @@ def _pairs(table: Table) -> str:
 
 def _union(table: Table) -> str:
     return _fold("Either", [set_term(each) for each in ([table["cover"]] if "cover" in table else table["sets"])])
+
+
+def _secret(table: Table) -> str:
+    """Return the set of the laws of the secret, and the sets of the laws of the data given each of its values."""
+    if "limits" in table:
+        law, *given = map(set_term, table["limits"])
+    else:
+        law, *given = (
+            f"(Hull [{_integers(row)}])" for row in ([sum(row) for row in table["counts"]], *table["counts"])
+        )
+    return f"{law} {_list(given)}"
 
 
 _KINDS: dict[str, Callable[[Table], str]] = {
