@@ -15,9 +15,8 @@ the chords is linear in Q.
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -34,7 +33,11 @@ from mechdesign.numerics.exact import over_common_denominator
 from mechdesign.pml.capacity import aligned_mechanism
 from mechdesign.pml.pointwise import check_shapes, checked_mechanism, exact_columns
 from mechdesign.uncertainty.base import UncertaintySet
+from mechdesign.uncertainty.convex_hull import ConvexHull
+from mechdesign.uncertainty.l1_ball import L1Ball
+from mechdesign.uncertainty.listed_corners import listed_corners
 from mechdesign.uncertainty.prior_set import exact_prior
+from mechdesign.uncertainty.set_or_prior import is_set
 
 _MOST_ENTRIES = 250_000  # of the mechanism: a linear program of so many variables takes minutes
 _MOST_VARIABLES = 20_000  # witnesses times outputs
@@ -51,6 +54,12 @@ class _Means(Protocol):
     @property
     def center(self) -> Prior: ...
 
+    @property
+    def convex_hull(self) -> ConvexHull | None: ...
+
+    @property
+    def l1_ball(self) -> L1Ball | None: ...
+
     def exact_support(self, column: Sequence[int]) -> Fraction: ...
 
     def exact_worst_mean(self, column: Sequence[int]) -> tuple[Fraction, Prior]: ...
@@ -61,6 +70,8 @@ class _OnePrior:
     """One prior, which may give some symbols the probability 0."""
 
     center: Prior
+    convex_hull: None = None
+    l1_ball: None = None
 
     def exact_support(self, column: Sequence[int]) -> Fraction:
         weights, whole = over_common_denominator(self.center)
@@ -86,7 +97,7 @@ class MergedOutputs:
     def of(cls, matrix: ArrayLike, priors: UncertaintySet | Sequence[object]) -> MergedOutputs:
         """Return the outputs of a mechanism of numbers, after checking it and the prior, or the set of priors."""
         known: _Means
-        if isinstance(priors, UncertaintySet):
+        if is_set(priors):
             matrix, _ = aligned_mechanism(matrix, priors)
             known = priors.exact_set
         else:
@@ -154,7 +165,7 @@ class MergedOutputs:
     @cached_property
     def corners(self) -> list[Prior]:
         """Priors of the set of which all others are mixtures; none where they are not listed, or too many."""
-        listed = [self.known.center] if self.one_prior else _listed_corners(self.known)
+        listed = [self.known.center] if self.one_prior else listed_corners(self.known.convex_hull, self.known.l1_ball)
         return listed if len(listed) * len(self.columns) <= _MOST_VARIABLES else []
 
     @cached_property
@@ -167,7 +178,7 @@ class MergedOutputs:
 
     def _worst_corners(self, x: int) -> list[Prior]:
         """Return corners, one of which is worst for each column that is greatest at a symbol."""
-        ball = self.known.l1_ball if isinstance(self.known, UncertaintySet) else None
+        ball = self.known.l1_ball
         if ball is None or ball.half_radius > ball.center[x]:
             return self.corners
         return [Q for Q in self.corners if ball.center[x] - Q[x] == ball.half_radius]
@@ -262,34 +273,6 @@ class MergedOutputs:
         lifts = {x: scaled([v[x] for v in self.columns]) for x in {x for x, _ in witnesses}}
         excess = np.array([lifts[x] - exp_epsilon * likely[at] for x, at in witnesses])
         return scaled(self.levels(prior)), excess, limits
-
-
-def _listed_corners(known: _Means) -> list[Prior]:
-    """Return the priors of a hull, or those of an l1 ball: mass of whole symbols and of a part of one moves to one."""
-    hull = known.convex_hull if isinstance(known, UncertaintySet) else None
-    ball = known.l1_ball if isinstance(known, UncertaintySet) else None
-    if hull is not None:
-        return list(dict.fromkeys(hull.priors))
-    if ball is None:
-        return []
-    P, t = ball.center, ball.half_radius
-    light = [i for i, p in enumerate(P) if p < t]
-    if 2 ** len(light) * len(P) ** 2 > _MOST_VARIABLES:
-        return []
-    found: dict[Prior, None] = {}
-    for j, whole in itertools.product(range(len(P)), _subsets(light)):
-        rest = t - sum(P[i] for i in whole)
-        for part in set(range(len(P))) - whole - {j}:
-            if j not in whole and rest >= 0:
-                lost = [p if i in whole else min(p, rest) if i == part else Fraction(0) for i, p in enumerate(P)]
-                moved = [p - out + sum(lost) * (i == j) for i, (p, out) in enumerate(zip(P, lost, strict=True))]
-                found[tuple(moved)] = None
-    return list(found)
-
-
-def _subsets(items: Sequence[int]) -> Iterator[set[int]]:
-    sizes = range(len(items) + 1)
-    return map(set, itertools.chain.from_iterable(itertools.combinations(items, size) for size in sizes))
 
 
 def _greatest(known: _Means, column: Sequence[int]) -> tuple[Fraction, Prior]:
