@@ -64,10 +64,10 @@ def with_strings() -> RecordMechanism:
 
 
 def with_merged() -> RecordMechanism:
-    """Return a mechanism that merges combinations: in a category of its own, and in an input with a bin."""
+    """Return a mechanism that merges combinations, also of numbers in bins."""
     age = NumberBins(EDGES[0])
     seen = [("never", "none"), ("never", "__proto__"), ("日本語", "none"), ("daily", "__proto__"), (MERGED, MERGED)]
-    old = [("in", age.labels[0]), ("in", age.labels[2]), ("out", age.labels[1]), ("out", "?")]
+    old = [("in", age.labels[0]), ("in", age.labels[2]), ("else", "else too"), ("out", age.labels[1]), ("out", "?")]
     parts = [
         RecordPart("smokes+sports", ("smokes", "sports"), 3, mechanism_of(join(seen), 4, 20, 8), join(seen)[-1]),
         RecordPart("town", ("town",), 1, make_windows.designed()["light"]),
@@ -207,10 +207,11 @@ def merging_changed(parts: list[dict[str, Any]]) -> Iterator[tuple[str, str, int
     """Yield changes of views of a file that merges combinations, as `views_changed` does."""
     yield "merged-no-input", "the merged combination is no input", 0, {"merged": "never & daily"}
     yield "merged-part", "the merged combination is a part of an input", 0, {"merged": "never"}
+    yield "merged-seen", "the merged combination shares a label with another input", 0, {"merged": "never & none"}
     yield "merged-number", "the merged combination is not text", 0, {"merged": 4}
     yield "merged-list", "the merged combination is not text", 0, {"merged": [parts[0]["merged"]]}
     yield "merged-empty", "the merged combination is empty", 0, {"merged": ""}
-    one = {"attributes": ["home"], "merged": "in & under 18"}
+    one = {"attributes": ["home"], "merged": "else & else too"}
     yield "merged-of-one", "a view of one attribute merges combinations", 2, one
     yield "merged-shared", "a view that merges combinations shares an attribute", 0, {"attributes": ["smokes", "town"]}
     yield "merged-strings", "a view of windows merges combinations", 1, {"merged": "s1"}

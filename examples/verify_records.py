@@ -55,6 +55,9 @@ def view(part):  # return name, attributes, weight, labels by attribute, e^epsil
     need(not merges or (len(attributes) > 1 and a["merged"] in names), "what is merged is an input of a group")
     split = [label.split(JOINT) if len(attributes) > 1 else [label] for label in names]
     need(all(len(parts) == len(attributes) for parts in split), "a label of a view is not of so many attributes")
+    own = split[names.index(a["merged"])] if merges else []
+    need(all([parts[k] for parts in split].count(label) == 1 for k, label in enumerate(own)),
+         "the merged combination shares a label with another")
     for own in {own for parts in split for own in parts} if len(attributes) > 1 else ():
         need(labels([own], str) and JOINT not in f" {own} ", "a label could be read as others")
     guarantee = {**mechanism["guarantee"]}

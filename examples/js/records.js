@@ -140,6 +140,9 @@ async function checkedView(part, place, most) {
   const mergesInput = attributes.length > 1 && mechanism.cumulative.has(merged);
   check(view.merged === null || mergesInput, `${place} merges into what is no input of several attributes`);
   if (attributes.length > 1) mechanism.inputs.forEach((label) => checkCombination(label, attributes.length, place));
+  const own = (view.merged ?? "").split(JOINT);
+  const shares = (label) => label !== merged && label.split(JOINT).some((part, i) => part === own[i]);
+  check(view.merged === null || !mechanism.inputs.some(shares), `${place} merges into an input that shares a label with another`);
   return { ...view, labels: view.attributes.map((attribute) => new Set(labelsIn(view, attribute))) };
 }
 

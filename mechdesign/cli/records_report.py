@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from mechdesign.records.record_promise import RecordPromise
 
 _REPORTS = (10_000, 100_000, 1_000_000)
-_ROWS, _SIDE_ROWS = 60, 12
+_ROWS, _SIDE_ROWS, _HELD = 60, 12, 12
 
 
 @dataclass(frozen=True)
@@ -134,6 +134,7 @@ def records_page(
         mechanism=mechanism,
         views=_views(found),
         rows=_ROWS,
+        merged=[_merged(mechanism, name, count) for name, count in mechanism.merged.items()],
         bins={name: bins.labels for name, bins in mechanism.bins.items()},
         side=[(each, math.exp(min(each.leakage, 700.0))) for each in found.side[:_SIDE_ROWS]],
         sides=len(found.side),
@@ -185,6 +186,15 @@ def _views(found: RecordAnalysis) -> list[PageView]:
             )
         )
     return views
+
+
+def _merged(mechanism: RecordMechanism, name: str, count: int) -> dict[str, Any]:
+    """Return what the page says of the category of a view that holds merged combinations."""
+    from mechdesign.records.record_words import category_of
+
+    part = mechanism.part(name)
+    held = mechanism.in_category(part, _HELD)
+    return {"view": name, "category": category_of(part), "count": count, "held": held, "more": count - len(held)}
 
 
 def _claim(checked: RecordsChecked) -> Any:

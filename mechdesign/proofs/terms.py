@@ -51,6 +51,10 @@ def file_term(document: Table) -> str:
     if theory_of(document) is WINDOWS:
         return window_term(document, _epsilon(document["epsilon"]), _option(document.get("cap")))
     rows, promise = document["numerators"], without_nulls(document["guarantee"])
+    if promise.get("maximal_leakage") is not None:
+        raise LimitError.not_machine_checked(
+            "the machine-checked proofs do not cover a promise of maximal leakage; verify it without --machine-checked"
+        )
     sides = [_option(promise.get(side)) for side in ("lower", "cap")]
     lines = _list(_list(map(str, row)) for row in rows)
     kind, of_whom = ("SecretFile", _secret(promise["secret"])) if "secret" in promise else ("File", set_term(promise))

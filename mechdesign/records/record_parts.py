@@ -32,7 +32,8 @@ class RecordPart:
         What reports about the view; its inputs are the labels of the attribute, or for several attributes their
         combinations (`mechdesign.records.record_views.join`). Windows report any strings of one attribute.
     merged : str, optional
-        The input that stands for all combinations of known labels that are no inputs; without it they are refused.
+        The input that stands for all combinations of known labels that are no inputs; without it they are refused. No
+        other input has its labels.
     """
 
     name: str
@@ -61,8 +62,15 @@ class RecordPart:
                 f"the view {name} merges combinations into {shorten(self.merged)}; accepted: an input of a view of "
                 "several attributes"
             )
-        for label in () if self.is_open else self.mechanism.inputs:
-            split(label, len(self.attributes))
+        rows = [] if self.is_open else [split(label, len(self.attributes)) for label in self.mechanism.inputs]
+        for own in zip(*rows, strict=True) if self.merged is not None else ():
+            shown = own[self.mechanism.inputs.index(self.merged)]
+            if own.count(shown) > 1:
+                raise InputError.unknown_label(
+                    f"the view {name} merges combinations into {shorten(self.merged)}, and {shorten(shown)} is in "
+                    "others too, so that tables would count people there who have something else; name the category "
+                    "by labels of its own"
+                )
 
     @property
     def is_open(self) -> bool:

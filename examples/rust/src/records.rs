@@ -208,8 +208,13 @@ impl Kind {
             format!("{place} merges into what is no input of several attributes"),
         )?;
         let mut labels = vec![HashSet::new(); attributes.len()];
-        for label in &mechanism.inputs {
+        for (at, label) in mechanism.inputs.iter().enumerate() {
             let parts = parts_of(label, attributes.len(), place)?;
+            let own = input.filter(|_| row != Some(at)).unwrap_or("").split(JOINT);
+            check(
+                !own.zip(&parts).any(|(own, part)| own == *part),
+                format!("{place} merges into an input that shares a label with another"),
+            )?;
             labels.iter_mut().zip(parts).for_each(|(own, part)| {
                 own.insert(part.to_owned());
             });
