@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from mechdesign.errors import shorten
 from mechdesign.numerics.epsilon import Epsilon
@@ -26,17 +26,29 @@ _LEARNT = (
     "; and whatever the prior is, the shares of {} independent draws from it are farther from it than the radius with "
     "probability at most {}"
 )
+_LEARNT_FROM_COUNTS = (
+    "; and whatever the prior is, {} independent draws from it contradict it with probability at most {}, and every "
+    "prior that the counts do not contradict is within the radius"
+)
 
 
-def theorem_in_words(document: Mapping[str, Any], learnt: tuple[int, Fraction] | None = None) -> str:
+class Learnt(NamedTuple):
+    """A second theorem: the samples and the delta, and whether it is about these counts or about all samples."""
+
+    samples: int
+    delta: Fraction
+    from_counts: bool
+
+
+def theorem_in_words(document: Mapping[str, Any], learnt: Learnt | None = None) -> str:
     """Return the theorem about a file that loads.
 
     Parameters
     ----------
     document : mapping
         The JSON of the file.
-    learnt : tuple of int and Fraction, optional
-        The samples and the delta of a second theorem.
+    learnt : Learnt, optional
+        The second theorem.
 
     Examples
     --------
@@ -47,7 +59,10 @@ def theorem_in_words(document: Mapping[str, Any], learnt: tuple[int, Fraction] |
     sides, kind = (_OF_A_SECRET, "joint law") if of_secret else (_SIDES, "prior")
     told = [words.format(exponent(promise[side])) for side, words in sides.items() if promise.get(side) is not None]
     words = "; and ".join(told) + f"; the rows sum to 1, and the set has a {kind}"
-    return words if learnt is None else words + _LEARNT.format(learnt[0], str(promise["delta"]).lower())
+    if learnt is None:
+        return words
+    second = _LEARNT_FROM_COUNTS if learnt.from_counts else _LEARNT
+    return words + second.format(learnt.samples, str(promise["delta"]).lower())
 
 
 def place_in_words(document: Mapping[str, Any], output: int, place: int) -> str:
