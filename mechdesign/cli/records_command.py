@@ -178,7 +178,8 @@ def design_views(
     if output is not None:
         accepted_ending(output, (".json",))
     files = files_of(options, source)
-    standard = places.check([output, windows.evidence], [*files, options.impossible, windows.heavy], as_json=as_json)
+    inputs = [*files, options.impossible, windows.heavy]
+    standard = places.check([output, windows.evidence], inputs, as_json=as_json, data=source.data)
     with Progress() as progress:
         found = designed_views(options, options_of_windows(windows), source, progress, **search)
     mechanism = found.mechanism
