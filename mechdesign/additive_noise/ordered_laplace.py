@@ -40,6 +40,7 @@ _BITS = 256  # of the entries of a column, beside those that its least entry nee
 _MOST_BITS = 1_500  # smaller entries count as 0
 _LEAST_EXCESS = Fraction(1, 2**100)  # of exp(epsilon) over 1, which is known to 128 bits
 _RATIO_BITS = 48  # the ratio of geometric noise is a multiple of 2^-48
+_FARTHEST = Fraction(10**4)  # distance in units of the scale, from where on exp(-distance) is 0 as a float
 _WIDTH = 2.0**-45  # of the interval that holds the least scale, in units of the scale of local differential privacy
 
 
@@ -90,12 +91,13 @@ class _OrderedNumbers:
 
 
 def _different(positions: ArrayLike) -> tuple[Fraction, ...]:
-    values = tuple(rational(value, "a position") for value in entries(positions, "the positions", "a list of numbers"))
+    given = entries(positions, "the positions", "a list of numbers")
+    values = tuple(rational(value, "a position") for value in given)
     if len(values) < 2:
         raise InputError.too_few_symbols(f"there are {len(values)} positions; give at least two")
     if len(set(values)) < len(values):
-        twice = next(value for value in values if values.count(value) > 1)
-        raise InputError.out_of_range(f"the position {float(twice):g} stands twice; give each symbol its own number")
+        twice = next(shown for shown, value in zip(given, values, strict=True) if values.count(value) > 1)
+        raise InputError.out_of_range(f"the position {shorten(twice)} stands twice; give each symbol its own number")
     return values
 
 
@@ -230,14 +232,15 @@ def ordered_laplace_matrix(scale: object, positions: ArrayLike) -> Floats:
            [0.2689, 0.6119, 0.1192],
            [0.0364, 0.0828, 0.8808]])
     """
-    b = checked_scale(scale)
-    values = np.array([float(x) for x in _different(positions)])
+    b, values = checked_scale(scale).high, np.array(_different(positions), dtype=object)
+    # Distances are exact before they are floats: neighbours may agree in all digits that floats hold.
+    distances = np.minimum(np.abs(values[:, None] - values) / b, _FARTHEST).astype(float)
     order = np.argsort(values)
     # w_k = 1 / (1 + r) + 1 / (1 + r') - 1 with the ratios of both neighbours; those of the ends are infinitely far.
-    halves = np.r_[1.0, np.tanh(np.diff(values[order]) / (2 * float(b.high))), 1.0]
+    halves = np.r_[1.0, np.tanh(distances[order[1:], order[:-1]] / 2), 1.0]
     weights = np.empty(values.size)
     weights[order] = (halves[:-1] + halves[1:]) / 2
-    matrix = weights * np.exp(-np.abs(values[:, None] - values) / float(b.high))
+    matrix = weights * np.exp(-distances)
     normalised: Floats = matrix / matrix.sum(axis=1, keepdims=True)
     return normalised
 
@@ -325,6 +328,6 @@ def _whole(numbers: _OrderedNumbers) -> _OrderedNumbers:
     for value in numbers.values:
         if value.denominator != 1:
             raise InputError.not_a_whole_number(
-                f"a position is {float(value):g}; accepted: whole numbers, in units of the step of the noise"
+                f"a position is {shorten(str(value))}; accepted: whole numbers, in units of the step of the noise"
             )
     return numbers
