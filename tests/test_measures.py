@@ -134,7 +134,8 @@ def test_functions_are_short():
 
 def test_secrets_are_asked_for_in_few_places():
     """What follows from a secret is asked of the set: `protected`, `limits_entries`, `is_one_prior` and words."""
-    assert len(measures.asking_for("secret_promise", MODULES, "uncertainty")) <= 2
+    # 2 before whole records could promise about one secret only.
+    assert len(measures.asking_for("secret_promise", MODULES, "uncertainty")) <= 3
     assert len(measures.asking_for("uncertain_secret", MODULES, "uncertainty")) <= 2
 
 

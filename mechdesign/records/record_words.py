@@ -58,10 +58,17 @@ class RecordWords:
         """Return what people read of the guarantee, as names and values; of a report alone, in fewer words."""
         promise = self.guarantee
         facts = [("guarantee", promise.in_words())]
-        leakage = f"at most {text_above(self.leakage, 15)} nats a report about the whole record"
+        leakage = f"at most {text_above(self.leakage, 15)} nats a report about {promise.whose}"
         facts.append(("leakage", f"{leakage}, the greatest of the views, proved in exact arithmetic"))
         if of_report:
             return facts
+        if self.secret is not None:
+            facts.append(
+                (
+                    "not protected",
+                    f"everything else in the record: reports may tell it as far as {self.secret} is not told",
+                )
+            )
         if promise.delta is not None:
             words = "the sum over the views: the true law of one of them lies outside with at most this probability"
             if promise.asserts_samples:
@@ -93,6 +100,7 @@ class RecordWords:
         asked = {
             "lower": promise.lower,
             "lower_leakage": self.lower_leakage,
+            "secret": self.secret,
             "samples_asserted": promise.asserts_samples or None,
         }
         return {
