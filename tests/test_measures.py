@@ -105,7 +105,8 @@ def test_code_does_not_grow_unseen():
     # 36,010 before designs read folders and draw samples: draws from windows are for all, so that these grew.
     # 36,135 before a promise of maximal leakage: problems, files, proofs, rounding, two methods, prices, a closed form.
     # 36,500 before the tail after post-processing took sets of priors.
-    assert code <= 36_710
+    # 36,710 before a certificate said what a delta may gain.
+    assert code <= 36_765
     every = sum(map(measures.code_lines, MODULES.values()))
     assert sum(map(measures.import_lines, MODULES.values())) <= 0.135 * every
 
