@@ -57,7 +57,7 @@ class _OrderedNumbers:
         values = _different(positions)
         if len(values) != known.size:
             raise InputError.wrong_size(
-                f"there are {len(values)} positions, and the set has {known.size} symbols; give one number for each"
+                f"there are {len(values)} positions, and the set has {known.size} categories; give one number for each"
             )
         return cls(values, known)
 
@@ -92,10 +92,10 @@ class _OrderedNumbers:
 def _different(positions: ArrayLike) -> tuple[Fraction, ...]:
     values = tuple(rational(value, "a position") for value in entries(positions, "the positions", "a list of numbers"))
     if len(values) < 2:
-        raise InputError.too_few_symbols(f"there are {len(values)} positions; give at least two")
+        raise InputError.too_few_categories(f"there are {len(values)} positions; give at least two")
     if len(set(values)) < len(values):
         twice = next(value for value in values if values.count(value) > 1)
-        raise InputError.out_of_range(f"the position {float(twice):g} stands twice; give each symbol its own number")
+        raise InputError.out_of_range(f"the position {float(twice):g} stands twice; give each category its own number")
     return values
 
 

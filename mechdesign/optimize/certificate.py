@@ -151,7 +151,7 @@ def priced(problem: DesignProblem, multipliers: Floats, pricing: Callable[[Float
 
 def checked_multipliers(problem: DesignProblem, multipliers: ArrayLike) -> Floats:
     """Return lambda as floats, after checking that it has N finite entries."""
-    lam = frozen(real_array(multipliers, "lambda", "a number for each symbol"))
+    lam = frozen(real_array(multipliers, "lambda", "a number for each category"))
     if lam.shape != (problem.uncertainty.size,) or not np.isfinite(lam).all():
         raise InputError.wrong_size(f"lambda has shape {lam.shape}; accepted: ({problem.uncertainty.size},), finite")
     return lam

@@ -101,8 +101,8 @@ def _check_size(theory: Theory, symbols: int, entries: int) -> None:
     if symbols > MOST_SYMBOLS or entries > MOST_SYMBOLS**2:
         elsewhere = "give the file to pmlcheck, the same proved test as a program (mechdesign/proofs/native), or "
         raise LimitError.not_machine_checked(
-            f"the file has {symbols} symbols and {entries} {theory.counted}; Coq reads at most {MOST_SYMBOLS} symbols "
-            f"and {MOST_SYMBOLS**2} {theory.counted} in about a minute; {elsewhere * (theory is MATRIX)}"
+            f"the file has {symbols} categories and {entries} {theory.counted}; Coq reads at most {MOST_SYMBOLS} "
+            f"categories and {MOST_SYMBOLS**2} {theory.counted} in about a minute; {elsewhere * (theory is MATRIX)}"
             "verify without --machine-checked"
         )
 

@@ -220,7 +220,7 @@ def test_adult_needs_less_noise_than_local_differential_privacy(name, factor):
     [
         (lambda: ordered_laplace_epsilon(0, [0, 1], [0.5, 0.5]), "out-of-range"),
         (lambda: ordered_laplace_epsilon(1, [0, 1, 2], [0.5, 0.5]), "wrong-size"),
-        (lambda: ordered_laplace_epsilon(1, [0], [0.5, 0.5]), "too-few-symbols"),
+        (lambda: ordered_laplace_epsilon(1, [0], [0.5, 0.5]), "too-few-categories"),
         (lambda: ordered_laplace_epsilon(1, [1, "1"], [0.5, 0.5]), "out-of-range"),
         (lambda: ordered_laplace_epsilon(1, [1, math.nan], [0.5, 0.5]), "not-a-number"),
         (lambda: ordered_laplace_scale(0, [0, 1], [0.5, 0.5]), "epsilon-out-of-range"),

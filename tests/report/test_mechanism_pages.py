@@ -239,12 +239,12 @@ def test_a_mechanism_under_ldp_is_not_compared_with_itself():
 
 def test_a_comparison_that_reaches_a_limit_says_so(monkeypatch):
     def refuse(*_, **__):
-        raise md.LimitError("too many symbols for a design")
+        raise md.LimitError("too many categories for a design")
 
     monkeypatch.setattr("mechdesign.comparison.rivals.design", refuse)
     page = page_of(designed("ball").mechanism, compare=True)
     rows = page.table("Comparison with other mechanisms")
-    assert "not computed: too many symbols for a design" in rows[2][0]
+    assert "not computed: too many categories for a design" in rows[2][0]
     assert rows[2][1] == "not computed"
     assert "compared-best_ldp" not in page.facts
 
