@@ -300,7 +300,7 @@ def test_what_reports_do_not_tell_apart_is_named():
     page = page_of(md.Mechanism.from_matrix(V, md.Guarantee("log(3)", ball)))
     told = page.section("estimates")
     assert "No number of reports determines the frequencies of 3 categories of 4" in told
-    assert "3 values of 4 give the same reports" in told
+    assert "3 categories of 4 give the same reports" in told
     assert "b, c, d" in told
     rows = page.table("Precision of estimates")
     assert rows[1][2] != "unknown"
