@@ -307,7 +307,7 @@ def test_what_reports_do_not_tell_apart_is_named():
     assert [row[2:] for row in rows[2:]] == [["unknown"] * 3] * 4
     page = page_of(designed("accuracy").mechanism)  # one output
     assert "No number of reports determines the frequency of a single category" in page.section("estimates")
-    assert "All 3 values are one group" in page.section("estimates")
+    assert "All 3 categories are one group" in page.section("estimates")
     assert "Nothing: with enough reports" in page_of(designed("estimation").mechanism).section("estimates")
 
 
