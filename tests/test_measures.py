@@ -103,7 +103,9 @@ def test_code_does_not_grow_unseen():
     # 35,800 before pairs of sets were priced for both sides, up to 16 symbols instead of 12.
     # 35,870 before Laplace noise on several numbers.
     # 36,010 before designs read folders and draw samples: draws from windows are for all, so that these grew.
-    assert code <= 36_135
+    # 36,135 before a promise of maximal leakage: problems, files, proofs, rounding, two methods, prices, a closed form.
+    # 36,500 before the tail after post-processing took sets of priors.
+    assert code <= 36_710
     every = sum(map(measures.code_lines, MODULES.values()))
     assert sum(map(measures.import_lines, MODULES.values())) <= 0.135 * every
 

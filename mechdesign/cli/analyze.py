@@ -87,6 +87,7 @@ class KeptPromise(Printed):
     epsilon: Number
     lower: Number | None
     cap: Number | None = None
+    maximal_leakage: Number | None = None
     keeps: bool
     missed: Finite
 
@@ -207,10 +208,11 @@ def _rows(found: Analysis, of: str) -> list[dict[str, Any]]:
 def _promise(found: Analysis, promised: DesignProblem) -> KeptPromise:
     """Return whether a mechanism keeps a promise."""
     least = least_lift(found.matrix, promised.sides, found.uncertainty)
-    keeps, missed = kept(found.greatest_ratio, least, promised, rounded=found.matrix.rounded)
+    greatest = found.matrix.sum_of_greatest
+    keeps, missed = kept(found.greatest_ratio, least, promised, rounded=found.matrix.rounded, greatest=greatest)
     lower = None if promised.lower is None else float(promised.lower)
-    of_cap = {} if promised.cap is None else {"cap": float(promised.cap)}
-    return KeptPromise(epsilon=float(promised.epsilon), lower=lower, keeps=keeps, missed=missed, **of_cap)
+    beside = {name: float(number) for name, number in promised.sides.beside.items() if name != "lower"}
+    return KeptPromise(epsilon=float(promised.epsilon), lower=lower, keeps=keeps, missed=missed, **beside)
 
 
 def _print(

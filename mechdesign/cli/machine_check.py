@@ -64,10 +64,10 @@ class MachineCheck:
         from mechdesign.proofs.theorem_words import theorem_in_words
         from mechdesign.proofs.theories import theory_of
 
-        if kind != "matrix":
+        if kind not in {"matrix", "windows"}:
             raise LimitError.not_machine_checked(
-                f"{printable(file)} does not hold a matrix, and the machine-checked proofs are about matrices; verify "
-                "without --machine-checked"
+                f"{printable(file)} holds {kind}, which the machine-checked proofs do not cover; verify without "
+                "--machine-checked"
             )
         document, content = self._read(file)
         text = certificate(document, content)

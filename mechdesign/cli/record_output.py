@@ -168,7 +168,7 @@ def _claim_facts(found: CheckedRecords) -> list[tuple[str, str]]:
     if found.error is not None and found.recomputed_lower_bound is not None:
         facts.append(("error", f"{found.error:.10g} / n, computed again from the integers"))
         bound = f"{text_below(found.recomputed_lower_bound, 10)} / n for any mechanism of whole records"
-        facts.append(("lower bound", f"{bound}, confirmed from its vectors"))
+        facts.append(("lower bound", f"{bound}, computed again from the file"))
     return facts
 
 

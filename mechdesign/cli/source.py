@@ -24,6 +24,7 @@ from mechdesign.uncertainty import L1Ball, SecretPromise, UncertaintySet, Union
 from mechdesign.uncertainty.from_counts import kinds_from_counts, set_from_counts
 from mechdesign.uncertainty.joint_limits import LIMITS
 from mechdesign.uncertainty.relative_ball import RelativeBall
+from mechdesign.uncertainty.sides import Sides
 from mechdesign.utility import EstimationError, MutualInformation, Objective, Workload, utility_by_name
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class Source:
     epsilon: str | None
     lower: str | None
     cap: str | None
+    maximal_leakage: str | None
     delta: str | None
     radius: str | None
     known: bool
@@ -97,10 +99,14 @@ class Source:
             return problem, problem.utility
         wanted = self.utility_asked_for()
         if self.epsilon is None:
-            if self.lower is not None or self.cap is not None:
-                raise click.UsageError("--lower and --cap need --epsilon, the promise from above")
+            if (self.lower, self.cap, self.maximal_leakage) != (None, None, None):
+                raise click.UsageError("--lower, --cap and --maximal-leakage need --epsilon, the promise from above")
             return None, wanted
-        return DesignProblem(known, self.epsilon, wanted, self.lower, self.cap), wanted
+        return DesignProblem(known, self.sides(self.epsilon), wanted), wanted
+
+    def sides(self, epsilon: str) -> Sides:
+        """Return the numbers of the promise."""
+        return Sides(epsilon, self.lower, self.cap, self.maximal_leakage)
 
     def problem(self) -> tuple[DesignProblem, str]:
         """Return the problem and its title."""
@@ -113,11 +119,11 @@ class Source:
         utility = self.utility_asked_for()
         if self.by is None or self.group is not None:
             known, title = self._priors()
-            return DesignProblem(known, self.epsilon, utility, self.lower, self.cap), _printable(title)
+            return DesignProblem(known, self.sides(self.epsilon), utility), _printable(title)
         from mechdesign.optimize.groups import designable
 
         union, title = self._in_groups(self.by)
-        problem = DesignProblem(union, self.epsilon, utility, self.lower, self.cap)
+        problem = DesignProblem(union, self.sides(self.epsilon), utility)
         return designable(problem, cover=self.cover), _printable(title)
 
     def _priors(self) -> tuple[UncertaintySet, str]:

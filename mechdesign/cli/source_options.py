@@ -91,6 +91,12 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "report makes nothing more likely by a factor above exp(C). Not with --lower.",
     ),
     click.option(
+        "--maximal-leakage",
+        metavar="L",
+        help="Keep maximal leakage L too, in nats as --epsilon and below it: whatever anybody knows beforehand, all "
+        "reports together make a right guess more likely by a factor of at most exp(L). Not with --lower or --cap.",
+    ),
+    click.option(
         "--delta",
         metavar="D",
         help="Probability in [0, 1) that the true distribution is further from the estimate than the radius; with "

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from mechdesign.errors import shorten
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.numerics.exact import plain_text
-from mechdesign.proofs.theories import SECRET, theory_of
+from mechdesign.proofs.theories import SECRET, WINDOWS, theory_of
 
 _SIDES = {
     "epsilon": "for every prior Q of the set, every report y and every input x: K(y|x) <= e^{} sum Q(x') K(y|x')",
@@ -22,36 +22,66 @@ _OF_A_SECRET = {
     "lower": "P(y|s) >= e^-{} P(y)",
     "cap": _SIDES["cap"],
 }
+_OF_WINDOWS = {
+    "epsilon": "for any strings, wherever these lie on the circles, every population Q of which each window holds a "
+    "share of at least {1}, every string x and every window y: K(y|x) <= e^{0} sum Q(x') K(y|x')",
+    "cap": "for every two strings K(y|x) <= e^{} K(y|x')",
+}
 _LEARNT = (
     "; and whatever the prior is, the shares of {} independent draws from it are farther from it than the radius with "
     "probability at most {}"
 )
+_LEARNT_FROM_COUNTS = (
+    "; and whatever the prior is, {} independent draws from it contradict it with probability at most {}, and every "
+    "prior that the counts do not contradict is within the radius"
+)
 
 
-def theorem_in_words(document: Mapping[str, Any], learnt: tuple[int, Fraction] | None = None) -> str:
+class Learnt(NamedTuple):
+    """A second theorem: the samples and the delta, and whether it is about these counts or about all samples."""
+
+    samples: int
+    delta: Fraction
+    from_counts: bool
+
+
+def theorem_in_words(document: Mapping[str, Any], learnt: Learnt | None = None) -> str:
     """Return the theorem about a file that loads.
 
     Parameters
     ----------
     document : mapping
         The JSON of the file.
-    learnt : tuple of int and Fraction, optional
-        The samples and the delta of a second theorem.
+    learnt : Learnt, optional
+        The second theorem.
 
     Examples
     --------
     >>> theorem_in_words({"guarantee": {"epsilon": "1", "cap": "log(4)"}})[90:]
     "y|x'); and for every two inputs K(y|x) <= e^log(4) K(y|x'); the rows sum to 1, and the set has a prior"
     """
+    if theory_of(document) is WINDOWS:
+        e, floor = exponent(document["epsilon"]), document.get("floor")
+        share = f"e^-{e}" if floor is None else f"(1 - a)/(e^{e} - a), where a = {floor}/2^60"
+        told = [_OF_WINDOWS["epsilon"].format(e, share)]
+        told += [_OF_WINDOWS["cap"].format(exponent(document["cap"]))] if document.get("cap") is not None else []
+        return "; and ".join(told) + (
+            "; the rows sum to 1, and samples that lie in the windows as the file states are such a population"
+        )
     promise, of_secret = document["guarantee"], theory_of(document) is SECRET
     sides, kind = (_OF_A_SECRET, "joint law") if of_secret else (_SIDES, "prior")
     told = [words.format(exponent(promise[side])) for side, words in sides.items() if promise.get(side) is not None]
     words = "; and ".join(told) + f"; the rows sum to 1, and the set has a {kind}"
-    return words if learnt is None else words + _LEARNT.format(learnt[0], str(promise["delta"]).lower())
+    if learnt is None:
+        return words
+    second = _LEARNT_FROM_COUNTS if learnt.from_counts else _LEARNT
+    return words + second.format(learnt.samples, str(promise["delta"]).lower())
 
 
 def place_in_words(document: Mapping[str, Any], output: int, place: int) -> str:
     """Return where the test of a file fails: an output, and an input or a value of the secret, by their positions."""
+    if theory_of(document) is WINDOWS:
+        return f"window {place} of seed {output}" if output < document["seeds"] else "the least share of the windows"
     named = f"that of output {shorten(document['outputs'][output])}"
     if theory_of(document) is not SECRET:
         return f"{named} at the input {shorten(document['inputs'][place])}"

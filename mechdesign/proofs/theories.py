@@ -43,6 +43,14 @@ SECRET = Theory(
     ("Spec", "SpecSecret"),
     (*_COMMON, "SpecSecret", "Secret"),
 )
+WINDOWS = Theory(
+    "windows_file",
+    "windows_promise",
+    "windows_check_correct",
+    "windows_refused",
+    ("Spec", "SpecWindows"),
+    (*_COMMON, "SpecWindows", "Windows"),
+)
 
 
 def theory_of(document: Mapping[str, Any]) -> Theory:
@@ -53,4 +61,6 @@ def theory_of(document: Mapping[str, Any]) -> Theory:
     >>> theory_of({"guarantee": {"secret": {}, "epsilon": "1"}}).promise
     'secret_promise'
     """
+    if str(document.get("schema")).startswith("mechdesign/windows/"):
+        return WINDOWS
     return SECRET if document["guarantee"].get("secret") is not None else MATRIX

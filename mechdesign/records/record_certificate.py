@@ -161,6 +161,7 @@ def check_claim(mechanism: RecordMechanism, claim: RecordOptimality) -> tuple[fl
     bound = bound_of_records(mechanism, claim.values, claim.measures)
     if not claim.bound <= bound + BOUND_PAD * abs(bound):
         raise GuaranteeError.optimality_false(
-            f"the stored bound of the whole is {claim.bound:.15g}, but its vectors prove no more than {bound:.15g}"
+            f"the stored bound of the whole is {claim.bound:.15g}, but neither its vectors nor its views prove more "
+            f"than {bound:.15g}"
         )
     return error, bound
