@@ -641,7 +641,7 @@ def optimality_false(patch):
 @provokes(
     "the reports 'y1-fc2f5c & y2-fc2f5c' about one record leak without bound: under some prior of the set only "
     "categories of probability 0 can cause them; repeat fewer times, or report by a mechanism that excludes fewer "
-    "symbols"
+    "categories"
 )
 def unbounded_leakage(patch):
     md.Mechanism(
