@@ -76,6 +76,19 @@ def with_merged() -> RecordMechanism:
     return RecordMechanism(parts, weight_bits=3, bins={"age": age})
 
 
+def about_a_secret() -> RecordMechanism:
+    """Return a mechanism whose promise is about one attribute alone: one view keeps it, the other promises more."""
+    counts = {"f": {"low": 1, "middle": 2, "high": 3}, "m": {"low": 3, "middle": 2, "high": 1}}
+    about = md.SecretPromise(counts, secret="sex", useful="level", known=True)
+    rows = np.array(make.cut_rows(3, 4, 10, 12), dtype=np.int64)
+    made = md.Mechanism(rows, 10, md.Guarantee("log(2)", about))
+    parts = [
+        RecordPart("level", ("level",), 5, made),
+        RecordPart("sex", ("sex",), 3, mechanism_of(("f", "m"), 3, 2, 3)),
+    ]
+    return RecordMechanism(parts, weight_bits=3, secret="sex")
+
+
 def designed() -> dict[str, RecordMechanism]:
     """Return mechanisms of whole records by the names of their files; each is proved when it is made."""
     sexes, levels = ("f", "m"), ("日本語", '"low", or so', "__proto__")
@@ -100,13 +113,16 @@ def designed() -> dict[str, RecordMechanism]:
         "bins": several_bins(),
         "strings": with_strings(),
         "merged": with_merged(),
+        "secret": about_a_secret(),
     }
 
 
 # Files to be refused
 
 
-def refused(mixed: bytes, strings: bytes, merged: bytes) -> tuple[dict[str, bytes], list[dict[str, str]]]:
+def refused(
+    mixed: bytes, strings: bytes, merged: bytes, secret: bytes
+) -> tuple[dict[str, bytes], list[dict[str, str]]]:
     """Return files to be refused, and the list of them; each is a small change of a mechanism."""
     contents: dict[str, bytes] = {}
     rows: list[dict[str, str]] = []
@@ -152,6 +168,10 @@ def refused(mixed: bytes, strings: bytes, merged: bytes) -> tuple[dict[str, byte
     change(
         "false-windows", "windows promise what is false", 0, "verify", strings, mechanism={**windows, "epsilon": "0.9"}
     )
+    change(
+        "secret-not-stated", "a view promises about a secret, and the file does not", by="verify", of=secret, secret=...
+    )
+    change("secret-of-none", "a secret is stated that no view has", by="verify", secret="sex")
     return contents, rows
 
 
@@ -363,8 +383,8 @@ def small_files() -> dict[str, bytes]:
     """Return all files by their paths in the kit."""
     made = designed()
     files = {f"records/{name}.json": record_json(mechanism) for name, mechanism in made.items()}
-    contents, rows = refused(*(files[f"records/{name}.json"] for name in ("mixed", "strings", "merged")))
-    attributes = ["", "survey", "été 🂡", "9", "word", ""]
+    contents, rows = refused(*(files[f"records/{name}.json"] for name in ("mixed", "strings", "merged", "secret")))
+    attributes = ["", "survey", "été 🂡", "9", "word", "", "level"]
     keyed = [keyed_case(f"records/{name}.json", made[name], attributes[k]) for k, name in enumerate(made)]
     fresh = [fresh_case(f"records/{name}.json", made[name], 20 + k) for k, name in enumerate(made)]
     prints = [{"file": f"records/{name}.json", "fingerprint": made[name].fingerprint} for name in made]

@@ -105,7 +105,9 @@ def test_code_does_not_grow_unseen():
     # 36,010 before designs read folders and draw samples: draws from windows are for all, so that these grew.
     # 36,135 before a promise of maximal leakage: problems, files, proofs, rounding, two methods, prices, a closed form.
     # 36,500 before the tail after post-processing took sets of priors.
-    assert code <= 36_710
+    # 36,710 before a certificate said what a delta may gain.
+    # 36,765 before Gaussian noise on several numbers.
+    assert code <= 36_860
     every = sum(map(measures.code_lines, MODULES.values()))
     assert sum(map(measures.import_lines, MODULES.values())) <= 0.135 * every
 
@@ -133,7 +135,8 @@ def test_functions_are_short():
 
 def test_secrets_are_asked_for_in_few_places():
     """What follows from a secret is asked of the set: `protected`, `limits_entries`, `is_one_prior` and words."""
-    assert len(measures.asking_for("secret_promise", MODULES, "uncertainty")) <= 2
+    # 2 before whole records could promise about one secret only.
+    assert len(measures.asking_for("secret_promise", MODULES, "uncertainty")) <= 3
     assert len(measures.asking_for("uncertain_secret", MODULES, "uncertainty")) <= 2
 
 

@@ -120,6 +120,12 @@ class Guarantee:
         return self.uncertainty.holds_every_prior
 
     @property
+    def secret(self) -> str | None:
+        """The attribute that it is about, where that is not the data themselves."""
+        names = self.uncertainty.protected.names
+        return None if names is None else names[0]
+
+    @property
     def asserts_samples(self) -> bool:
         """Whether delta rests on samples that are asserted."""
         return self.uncertainty.asserts_samples

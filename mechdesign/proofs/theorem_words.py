@@ -32,8 +32,9 @@ _LEARNT = (
     "probability at most {}"
 )
 _LEARNT_FROM_COUNTS = (
-    "; and whatever the prior is, {} independent draws from it contradict it with probability at most {}, and every "
-    "prior that the counts do not contradict is within the radius"
+    "; and whatever the prior is, {0} independent draws from it contradict it with probability at most {1}, and every "
+    "prior that the counts do not contradict is within the radius; draws contradict a prior if some set of categories was "
+    "hit so often that {0} draws from this prior do so with probability at most {1} / (2^{2} - 2)"
 )
 
 
@@ -75,7 +76,7 @@ def theorem_in_words(document: Mapping[str, Any], learnt: Learnt | None = None) 
     if learnt is None:
         return words
     second = _LEARNT_FROM_COUNTS if learnt.from_counts else _LEARNT
-    return words + second.format(learnt.samples, str(promise["delta"]).lower())
+    return words + second.format(learnt.samples, str(promise["delta"]).lower(), len(document["numerators"]))
 
 
 def place_in_words(document: Mapping[str, Any], output: int, place: int) -> str:

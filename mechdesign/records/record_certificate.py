@@ -113,6 +113,10 @@ def queries_of_records(
         If there are too many cells for a bound.
     """
     shown = []
+    if mechanism.secret is not None:
+        raise InputError.set_not_accepted(
+            f"the promise is about {mechanism.guarantee.whose}, and the bound is for promises about the whole record"
+        )
     for part, value in zip(mechanism.parts, values, strict=True):
         _refuse_open(part)
         known = part.mechanism.guarantee.uncertainty

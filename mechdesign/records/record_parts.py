@@ -8,7 +8,6 @@ from typing import Any
 from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism.mechanism import check_mechanism
 from mechdesign.records.record_views import checked_attributes, split
-from mechdesign.uncertainty.base import check_about_data
 from mechdesign.windows.windows_mechanism import WindowMechanism
 
 MOST_PARTS = 1_000
@@ -48,7 +47,6 @@ class RecordPart:
         object.__setattr__(self, "name", name)
         if not self.is_open:
             check_mechanism(self.mechanism, f"the mechanism of the view {name}")
-            check_about_data(self.mechanism.guarantee.uncertainty, f"the view {name}")
         elif len(self.attributes) > 1:
             raise InputError.wrong_size(
                 f"the view {name} is of windows and shows {len(self.attributes)} attributes; accepted: one, of strings"

@@ -10,6 +10,7 @@ import numpy as np
 
 from mechdesign.display.numbers import counted, text_above
 from mechdesign.display.text import some
+from mechdesign.errors import shorten
 from mechdesign.mechanism.words import delta_in_words
 from mechdesign.numerics.exact import printed_up
 from mechdesign.records.record_views import join, split
@@ -58,10 +59,13 @@ class RecordWords:
         """Return what people read of the guarantee, as names and values; of a report alone, in fewer words."""
         promise = self.guarantee
         facts = [("guarantee", promise.in_words())]
-        leakage = f"at most {text_above(self.leakage, 15)} nats a report about the whole record"
+        leakage = f"at most {text_above(self.leakage, 15)} nats a report about {promise.whose}"
         facts.append(("leakage", f"{leakage}, the greatest of the views, proved in exact arithmetic"))
         if of_report:
             return facts
+        if self.secret is not None:
+            others = f"everything else in the record, as far as that says nothing about {shorten(self.secret)}"
+            facts.append(("not protected", others))
         if promise.delta is not None:
             words = "the sum over the views: the true law of one of them lies outside with at most this probability"
             if promise.asserts_samples:
@@ -93,6 +97,7 @@ class RecordWords:
         asked = {
             "lower": promise.lower,
             "lower_leakage": self.lower_leakage,
+            "secret": self.secret,
             "samples_asserted": promise.asserts_samples or None,
         }
         return {
