@@ -55,6 +55,7 @@ _WHOLE = 1e-12  # how far rows may be from their sum 1
 _FINE = 1e-3  # of the gap asked for: the search for columns and forms goes on while it is worth more
 _LONG = 40  # symbols from which on the search takes so long that an early bound is worth its time
 _SHARE = 0.7  # of the time that is left, for the mechanism
+_EARLY_SHARE = 0.25  # of the time that is left for the mechanism, for an early bound
 _SECONDS_AN_ENTRY = 1.2e-6  # of a first linear program, or less
 _SECONDS_AN_OPERATION, _STEPS = 5e-11, 10  # of a step of the interior point, or less; and how many steps to expect
 _FEWEST_HELD = 2  # columns for each symbol, however little time there is
@@ -408,7 +409,8 @@ def solve_generated(
     early: list[SeparableCertificate] = []
 
     def bounded(held: Floats, error: float) -> float:
-        early.append(certificate_for_many(pricing, workload, held, searching, progress, enough=0.0, error=error))
+        until = share_until(searching, _EARLY_SHARE)
+        early.append(certificate_for_many(pricing, workload, held, until, progress, enough=0.0, error=error))
         return early[0].lower_bound
 
     searching = share_until(deadline, _SHARE)
@@ -423,8 +425,9 @@ def solve_generated(
         progress=progress,
     )
     columns = found.matrix / (prior @ found.matrix)
+    held = np.hstack([columns, *(certificate.held for certificate in early)])
     proved = certificate_for_many(
-        pricing, workload, columns, deadline, progress, enough=(1 - tol) * found.value, error=found.value
+        pricing, workload, held, deadline, progress, enough=(1 - tol) * found.value, error=found.value
     )
     proved = max([proved, *early], key=lambda certificate: certificate.lower_bound)
     closed = found.value - proved.lower_bound <= tol * found.value
@@ -433,7 +436,7 @@ def solve_generated(
         Solution(
             found.matrix,
             proved.multipliers,
-            columns.shape[1] + proved.columns,
+            columns.shape[1] + proved.held.shape[1],
             found.rounds,
             stopped,
             price=proved.price,

@@ -11,7 +11,8 @@ most their interpolation. Tables are added where the bound is greatest.
 
 A ray of kind B is c on a set S, x at one symbol f outside S, and 0 elsewhere. The form is a sum over symbols, so that
 one table, which holds the greatest sum of ``phi_i(c) - phi_i(0)``, with ``phi_i(y) = d_i (y - 1)^2 - lambda_i y``,
-prices all columns of one f exactly.
+prices all columns of one f exactly. For B < 0 there is a table for each of some kappas, and of each f and weight the
+least bound counts.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -33,6 +35,7 @@ _EPS = float(np.finfo(float).eps)
 _FIRST_TABLES = 7
 _CLOSED = 1e-10  # relative to the sizes of the terms: tables are not added for less
 _MOST_KAPPAS = 6
+_MOST_KAPPAS_B = 32
 _ENTRIES = 3e8  # of all tables
 _COLUMNS = 8  # of a piece between two tables
 _SPREAD = 0.02  # relative to the total: columns of values this near the greatest are kept
@@ -72,6 +75,48 @@ def levels_d(cone: L1Cone[float]) -> Levels:
         return _images(cone, cone.e / scale, 1 / scale, 16 * _EPS * cone.e / scale)
 
     return of
+
+
+def least_kappa(common: float, kappa: float, look: Callable[[float], tuple[float, float]]) -> float:
+    """Return about the kappa of the least ``h(kappa) + kappa^2 / (4 |B|)``, where h is the greatest of some lines.
+
+    Each column is a line in kappa, whose slope is its z. The least is between the kappas that two columns would have by
+    themselves, or where their lines meet.
+
+    Parameters
+    ----------
+    common : float
+        B, below 0.
+    kappa : float
+        Where to begin.
+    look : callable
+        Returns z of a greatest line at a kappa, and its height ``h(kappa)``.
+
+    Examples
+    --------
+    The lines of slope 1 and -3 meet at kappa = 0.5:
+
+    >>> least_kappa(-1.0, 3.0, lambda kappa: max((2 - 3 * kappa, -3.0), (kappa, 1.0))[::-1])
+    0.5
+    """
+    lines: dict[bool, tuple[float, float]] = {}
+    best, least = kappa, np.inf
+    for _ in range(_MOST_KAPPAS):
+        z, height = look(kappa)
+        own, whole = 2 * common * z, height - kappa * kappa / (4 * common)
+        best, least = (kappa, whole) if whole < least else (best, least)
+        # A steeper line has a smaller kappa of its own.
+        lines[own < kappa] = (z, height - kappa * z)
+        if abs(own - kappa) <= 1e-9 * (abs(own) + abs(kappa)):
+            break
+        moved = own
+        if len(lines) == 2 and lines[True][0] != lines[False][0]:
+            (steep, high), (flat, low) = lines[True], lines[False]
+            moved = min(max((low - high) / (steep - flat), 2 * common * steep), 2 * common * flat)
+        if abs(moved - kappa) <= 1e-9 * (abs(moved) + abs(kappa)):
+            break
+        kappa = moved
+    return best
 
 
 @dataclass(frozen=True, order=True)
@@ -221,38 +266,22 @@ class _Pricing:
         return _Table(weight, sigma, kappa, sets)
 
     def _closest(self, table: _Table) -> _Table:
-        """Return the table of the same weight whose kappa gives the least bound there.
-
-        Each best set is a line in kappa; the bound is the greatest of the lines plus ``kappa^2 / (4 |B|)``. The least
-        is between the kappas that two sets would have by themselves, or where their lines meet.
-        """
-        common, weight = self.form.common, table.weight
+        """Return the table of the same weight whose kappa gives the least bound there."""
         self._column_at(table)
-        if common >= 0 or np.isinf(table.sets.best[weight]):
+        best, weight = table, table.weight
+        if self.form.common >= 0 or np.isinf(table.sets.best[weight]):
             return table
-        lines: dict[bool, tuple[int, float]] = {}
-        best = table
-        kappa = table.kappa
-        for _ in range(_MOST_KAPPAS):
-            members = len(table.sets.members(weight))
-            self._column_at(table)
-            own = 2 * common * float(self._z(weight, members))
-            # More members make a line steeper, and its own kappa smaller.
-            lines[own < kappa] = (members, -float(table.sets.best[weight]) - kappa * members)
-            if abs(own - kappa) <= 1e-9 * (abs(own) + abs(kappa)):
-                break
-            moved = own
-            if len(lines) == 2 and lines[True][0] != lines[False][0]:
-                (more, high), (fewer, low) = lines[True], lines[False]
-                meet = (low - high) / (more - fewer)
-                ends = [2 * common * float(self._z(weight, count)) for count in (more, fewer)]
-                moved = min(max(meet, min(ends)), max(ends))
-            if abs(moved - kappa) <= 1e-9 * (abs(moved) + abs(kappa)):
-                break
-            kappa = moved
-            table = self._table(weight, table.sets.best.size - 1, kappa)
-            if self._at(table) < self._at(best):
-                best = table
+        on, off = self.on[weight], self.off[weight]
+
+        def look(kappa: float) -> tuple[float, float]:
+            nonlocal best
+            tried = table if kappa == table.kappa else self._table(weight, table.sets.best.size - 1, kappa)
+            self._column_at(tried)
+            best = min(best, tried, key=self._at)
+            height = kappa * self.multipliers.size * (off - 1) - (on - off) * float(tried.sets.best[weight])
+            return float(self._z(weight, len(tried.sets.members(weight)))), height
+
+        least_kappa(self.form.common, table.kappa, look)
         return best
 
     def _at(self, table: _Table) -> float:
@@ -312,45 +341,105 @@ class OneBetween:
     symbols: CountedSymbols
     cone: L1Cone[float]
 
-    def price(self, form: QuadraticForm, multipliers: Floats, found: Found, deadline: float | None = None) -> None:
+    def price(
+        self,
+        form: QuadraticForm,
+        multipliers: Floats,
+        found: Found,
+        near: Callable[[], float] = float,
+        deadline: float | None = None,
+    ) -> None:
         """Raise the bound of what has been found to one for all columns of kind B, and add good columns.
 
-        A common number of the form below 0 is left out. The bound is infinite if the deadline comes before all symbols
-        are looked at. The image ``s u + 1 - s`` of a column u has the value of u for ``s^2 d`` and ``s lambda``, less
-        ``(1 - s) sum(lambda)``.
+        For a common number below 0 kappas are added while the bound is more than `near()` above what is reached. The
+        bound is infinite if the deadline comes before all symbols are looked at.
         """
-        s = self.cone.share
-        of_columns = Found(QuadraticForm(s * s * form.diagonal), s * multipliers)
-        self._price(of_columns.form, of_columns.multipliers, of_columns, deadline)
-        sizes = np.abs(form.diagonal) * (self.cone.c + 1) ** 2 + np.abs(multipliers) * (self.cone.c + 1)
-        moved = 0.0 if s == 1 else 64 * (multipliers.size + 8) * _EPS * float(sizes.sum())
-        off = (1 - s) * float(multipliers.sum())
-        if of_columns.upper > -np.inf:
-            found.upper = max(found.upper, float(as_bound(of_columns.upper - off + moved)))
-        for column in of_columns.columns:
-            found.add(s * column + 1 - s)
+        _PricingB(self, form, multipliers, found).run(near, deadline)
 
-    def _price(self, form: QuadraticForm, multipliers: Floats, found: Found, deadline: float | None) -> None:
-        """Price the columns of kind B themselves."""
-        d, lam, c, N = form.diagonal, multipliers, self.cone.c, multipliers.size
-        # phi(c) - phi(0)
-        gains = c * (d * (c - 2) - lam)
-        groups = [ItemGroup([i], weight, -float(gains[i])) for i, weight in enumerate(self.symbols.weights)]
-        rounding = (8 * N + 64) * _EPS * float((np.abs(d) * (c + 1) ** 2 + np.abs(lam) * c).sum())
+
+class _PricingB:
+    """One form and one lambda.
+
+    With a cap the image ``s u + 1 - s`` of a column u has the value of u for ``s^2 d`` and ``s lambda``, less
+    ``(1 - s) sum(lambda)``.
+    """
+
+    def __init__(self, kind: OneBetween, form: QuadraticForm, multipliers: Floats, found: Found) -> None:
+        self.symbols, self.cone, self.found = kind.symbols, kind.cone, found
+        self.share, self.common, self.multipliers = kind.cone.share, form.common, multipliers
+        self.d = self.share * self.share * form.diagonal
+        self.sizes = np.abs(form.diagonal) * (self.cone.c + 1) ** 2
+        self.capacity = self.symbols.heaviest(self.cone.heaviest_ab)
+        # Of each symbol between: the first weight that leaves something for it, and the least bounds of each weight
+        # with their kappas.
+        self.bounds: dict[int, tuple[int, Floats, Floats]] = {}
+
+    def run(self, near: Callable[[], float], deadline: float | None) -> None:
+        """Price with kappa after kappa, each that of the least bound where the bound is greatest."""
+        kappas = [0.0]
+        if not self._look(kappas[0], deadline):
+            self.found.upper = np.inf
+            return
+        f, weight, upper, kappa = self._highest()
+        while self.common < 0 and len(kappas) < _MOST_KAPPAS_B:
+            if upper <= max(self.found.upper, self.found.reached) + near():
+                break
+            kappa = least_kappa(self.common, kappa, partial(self._line, f, weight))
+            if kappa in kappas or not self._look(kappa, deadline):
+                break
+            kappas.append(kappa)
+            f, weight, upper, kappa = self._highest()
+        self.found.upper = max(self.found.upper, self._highest()[2])
+
+    def _highest(self) -> tuple[int, int, float, float]:
+        """Return the symbol between and the weight of the greatest bound, the bound, and its kappa."""
+        tops = {f: int(np.argmax(bounds)) for f, (_, bounds, _) in self.bounds.items()}
+        if not tops:
+            return 0, 0, -np.inf, 0.0
+        f = max(tops, key=lambda f: self.bounds[f][1][tops[f]])
+        first, bounds, kappas = self.bounds[f]
+        return f, first + tops[f], float(bounds[tops[f]]), float(kappas[tops[f]])
+
+    def _groups(self, kappa: float) -> list[ItemGroup]:
+        """Return all symbols with what they cost in S: ``phi(0) - phi(c)``."""
+        c, lam = self.cone.c, self.share * (self.multipliers - kappa)
+        gains = c * (self.d * (c - 2) - lam)
+        return [ItemGroup([i], weight, -float(gains[i])) for i, weight in enumerate(self.symbols.weights)]
+
+    def _look(self, kappa: float, deadline: float | None) -> bool:
+        """Lower all bounds to those of a kappa; return whether there was time."""
+        c, N, s, lam = self.cone.c, self.multipliers.size, self.share, self.multipliers - kappa
+        curved = -kappa * N - (kappa * kappa / (4 * self.common) if self.common < 0 else 0.0)
+        size = float((self.sizes + (np.abs(self.multipliers) + abs(kappa)) * (c + 2)).sum()) + abs(curved)
+        rounding = (8 * N + 64) * _EPS * size * (1 if s == 1 else 9)
+        base = float(self.d.sum()) - (1 - s) * float(lam.sum()) + curved + rounding
         merits = [0.0 if p > 0 else -np.inf for p in self.cone.P]
-        capacity = self.symbols.heaviest(self.cone.heaviest_ab)
-        for f, table in leave_one_out(groups, merits, CheapestSets(capacity)):
+        for f, table in leave_one_out(self._groups(kappa), merits, CheapestSets(self.capacity)):
             if time_is_up(deadline):
-                found.upper = np.inf
-                return
-            first, heights = self._heights(f, form, multipliers, table)
+                return False
+            first, heights = self._heights(f, kappa, table)
             if heights.size == 0 or heights.max() == -np.inf:
                 continue
-            w = int(np.argmax(heights))
-            found.upper = max(found.upper, float(as_bound(heights[w] + float(d.sum()) + rounding)))
-            self._column(f, table.members(first + w), found)
+            heights = np.where(heights == -np.inf, heights, as_bound(heights + base))
+            _, least, kappas = self.bounds.get(f, (first, heights, np.full(heights.size, kappa)))
+            self.bounds[f] = first, np.minimum(least, heights), np.where(heights < least, kappa, kappas)
+            weight = first + int(np.argmax(heights))
+            self._column(f, table.members(weight))
+        return True
 
-    def _heights(self, f: int, form: QuadraticForm, multipliers: Floats, table: CheapestSets) -> tuple[int, Floats]:
+    def _line(self, f: int, weight: int, kappa: float) -> tuple[float, float]:
+        """Return z of the best column of one symbol between and one weight, and the value for kappa z."""
+        sets = CheapestSets(weight)
+        for i, group in enumerate(self._groups(kappa)):
+            if i != f:
+                group.add_to(sets)
+        column = self._column(f, sets.members(weight))
+        moved = column - 1
+        value = float(self.d / self.share**2 @ moved**2 - self.multipliers @ column)
+        z = float(moved.sum())
+        return z, value + kappa * z
+
+    def _heights(self, f: int, kappa: float, table: CheapestSets) -> tuple[int, Floats]:
         """Return the first weight that leaves a fraction for f, and bounds of the form less its value at 0."""
         P, c, most = self.cone.P, self.cone.c, self.cone.heaviest_ab
         first = max(0, int(np.ceil(self.symbols.total * (most - P[f] - self.symbols.off - 1e-12))))
@@ -363,17 +452,20 @@ class OneBetween:
         high = np.clip(high, 0.0, c)
         costs = table.best[first:]
         missing = np.isinf(costs) | impossible
-        own = _greatest(form.diagonal[f], multipliers[f], low, high)
+        own = _greatest(self.d[f], self.share * (self.multipliers[f] - kappa), low, high)
         return first, np.where(missing, -np.inf, own - np.where(missing, 0.0, costs))
 
-    def _column(self, f: int, members: list[int], found: Found) -> None:
-        P, c = self.cone.P, self.cone.c
+    def _column(self, f: int, members: list[int]) -> Floats:
+        """Return the image of c on some symbols and the rest at f, and add it if it is a column."""
+        P, c, s = self.cone.P, self.cone.c, self.share
         x = float(self.cone.between_b(P[members].sum(), P[f]))
+        v = np.zeros(P.size)
+        v[members] = c
+        v[f] = min(max(x, 0.0), c)
+        column: Floats = s * v / (P @ v) + 1 - s
         if -1e-9 <= x <= c * (1 + 1e-9):
-            v = np.zeros(P.size)
-            v[members] = c
-            v[f] = min(max(x, 0.0), c)
-            found.add(v / (P @ v))
+            self.found.add(column)
+        return column
 
 
 def _greatest(d: float, multiplier: float, low: Floats, high: Floats) -> Floats:
