@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 import mechdesign as md
-from conformance import make
+from conformance import make, make_windows
 from mechdesign.records import RecordMechanism, RecordPart
 from mechdesign.records.number_bins import NumberBins, is_number
 from mechdesign.records.record_mechanism_files import record_json
-from mechdesign.records.record_views import join
+from mechdesign.records.record_views import MERGED, join
 
 TEXTS = (
     "-1", "0", "17.999", "18", "+18.0", "1.8e1", "64", ".5", "5.", "1e400", "-1e400", "-1.49e-300", "1e-324",
@@ -52,6 +52,43 @@ def several_bins() -> RecordMechanism:
     return RecordMechanism(parts, weight_bits=3, bins=bins)
 
 
+def with_strings() -> RecordMechanism:
+    """Return a mechanism two views of which are of any strings, of both normal forms, one with a floor."""
+    windows = make_windows.designed()
+    parts = [
+        RecordPart("word", ("word",), 3, windows["capped"]),
+        RecordPart("sex", ("sex",), 1, mechanism_of(("f", "m"), 3, 2, 3)),
+        RecordPart("ville 🂡", ("town",), 4, windows["folded"]),
+    ]
+    return RecordMechanism(parts, weight_bits=3)
+
+
+def with_merged() -> RecordMechanism:
+    """Return a mechanism that merges combinations, also of numbers in bins."""
+    age = NumberBins(EDGES[0])
+    seen = [("never", "none"), ("never", "__proto__"), ("日本語", "none"), ("daily", "__proto__"), (MERGED, MERGED)]
+    old = [("in", age.labels[0]), ("in", age.labels[2]), ("else", "else too"), ("out", age.labels[1]), ("out", "?")]
+    parts = [
+        RecordPart("smokes+sports", ("smokes", "sports"), 3, mechanism_of(join(seen), 4, 20, 8), join(seen)[-1]),
+        RecordPart("town", ("town",), 1, make_windows.designed()["light"]),
+        RecordPart("home+age", ("home", "age"), 4, mechanism_of(join(old), 5, 52, 9), join(old)[2]),
+    ]
+    return RecordMechanism(parts, weight_bits=3, bins={"age": age})
+
+
+def about_a_secret() -> RecordMechanism:
+    """Return a mechanism whose promise is about one attribute alone: one view keeps it, the other promises more."""
+    counts = {"f": {"low": 1, "middle": 2, "high": 3}, "m": {"low": 3, "middle": 2, "high": 1}}
+    about = md.SecretPromise(counts, secret="sex", useful="level", known=True)
+    rows = np.array(make.cut_rows(3, 4, 10, 12), dtype=np.int64)
+    made = md.Mechanism(rows, 10, md.Guarantee("log(2)", about))
+    parts = [
+        RecordPart("level", ("level",), 5, made),
+        RecordPart("sex", ("sex",), 3, mechanism_of(("f", "m"), 3, 2, 3)),
+    ]
+    return RecordMechanism(parts, weight_bits=3, secret="sex")
+
+
 def designed() -> dict[str, RecordMechanism]:
     """Return mechanisms of whole records by the names of their files; each is proved when it is made."""
     sexes, levels = ("f", "m"), ("日本語", '"low", or so', "__proto__")
@@ -74,13 +111,18 @@ def designed() -> dict[str, RecordMechanism]:
         "one-view": RecordMechanism(one, weight_bits=52),
         "rare-views": RecordMechanism(many, weight_bits=52),
         "bins": several_bins(),
+        "strings": with_strings(),
+        "merged": with_merged(),
+        "secret": about_a_secret(),
     }
 
 
 # Files to be refused
 
 
-def refused(mixed: bytes) -> tuple[dict[str, bytes], list[dict[str, str]]]:
+def refused(
+    mixed: bytes, strings: bytes, merged: bytes, secret: bytes
+) -> tuple[dict[str, bytes], list[dict[str, str]]]:
     """Return files to be refused, and the list of them; each is a small change of a mechanism."""
     contents: dict[str, bytes] = {}
     rows: list[dict[str, str]] = []
@@ -90,8 +132,10 @@ def refused(mixed: bytes) -> tuple[dict[str, bytes], list[dict[str, str]]]:
         contents[path] = content
         rows.append({"file": path, "by": by, "reason": reason})
 
-    def change(title: str, reason: str, at: int | None = None, by: str = "consumer", **changes: Any) -> None:
-        table = json.loads(mixed)
+    def change(
+        title: str, reason: str, at: int | None = None, by: str = "consumer", of: bytes = mixed, **changes: Any
+    ) -> None:
+        table = json.loads(of)
         changed = table if at is None else table["parts"][at]
         changed.update(changes)
         for key in [key for key, value in changed.items() if value is ...]:
@@ -103,6 +147,11 @@ def refused(mixed: bytes) -> tuple[dict[str, bytes], list[dict[str, str]]]:
         change(title, reason, **changes)
     for title, reason, at, changes in views_changed():
         change(title, reason, at, **changes)
+    for title, reason, at, changes in merging_changed(json.loads(merged)["parts"]):
+        change(title, reason, at, of=merged, **changes)
+    for title, reason, at, changes in strings_changed(json.loads(strings)["parts"]):
+        change(title, reason, at, of=strings, **changes)
+    change("bins-of-strings", "there are bins of an attribute of any strings", of=strings, bins={"town": [1]})
     add("edges-infinite", "an edge is not finite", mixed.replace(b"65.0", b"1e400", 1))
     mechanisms = [part["mechanism"] for part in json.loads(mixed)["parts"]]
     for title, (reason, label) in COMBINATIONS.items():
@@ -115,6 +164,14 @@ def refused(mixed: bytes) -> tuple[dict[str, bytes], list[dict[str, str]]]:
     change("false-epsilon", "epsilon is below that of a view", by="verify", epsilon="0.1")
     change("false-delta", "a delta is stated that no view has", by="verify", delta="1e-9")
     change("unknown-key", "a key is unknown", by="verify", comment="hello")
+    windows = json.loads(strings)["parts"][0]["mechanism"]
+    change(
+        "false-windows", "windows promise what is false", 0, "verify", strings, mechanism={**windows, "epsilon": "0.9"}
+    )
+    change(
+        "secret-not-stated", "a view promises about a secret, and the file does not", by="verify", of=secret, secret=...
+    )
+    change("secret-of-none", "a secret is stated that no view has", by="verify", secret="sex")
     return contents, rows
 
 
@@ -166,6 +223,35 @@ def views_changed() -> Iterator[tuple[str, str, int, dict[str, Any]]]:
     yield "no-mechanism", "a view has no mechanism", 0, {"mechanism": ...}
 
 
+def merging_changed(parts: list[dict[str, Any]]) -> Iterator[tuple[str, str, int, dict[str, Any]]]:
+    """Yield changes of views of a file that merges combinations, as `views_changed` does."""
+    yield "merged-no-input", "the merged combination is no input", 0, {"merged": "never & daily"}
+    yield "merged-part", "the merged combination is a part of an input", 0, {"merged": "never"}
+    yield "merged-seen", "the merged combination shares a label with another input", 0, {"merged": "never & none"}
+    yield "merged-number", "the merged combination is not text", 0, {"merged": 4}
+    yield "merged-list", "the merged combination is not text", 0, {"merged": [parts[0]["merged"]]}
+    yield "merged-empty", "the merged combination is empty", 0, {"merged": ""}
+    one = {"attributes": ["home"], "merged": "else & else too"}
+    yield "merged-of-one", "a view of one attribute merges combinations", 2, one
+    yield "merged-shared", "a view that merges combinations shares an attribute", 0, {"attributes": ["smokes", "town"]}
+    yield "merged-strings", "a view of windows merges combinations", 1, {"merged": "s1"}
+
+
+def strings_changed(parts: list[dict[str, Any]]) -> Iterator[tuple[str, str, int, dict[str, Any]]]:
+    """Yield changes of views of a file with views of windows, as `views_changed` does."""
+    windows, matrix = parts[0]["mechanism"], parts[1]["mechanism"]
+    pairs = {**matrix, "inputs": ["f & a", "m & b"]}
+    yield "strings-two", "a view of windows shows two attributes", 0, {"attributes": ["word", "place"]}
+    shared = {"attributes": ["sex", "word"], "mechanism": pairs}
+    yield "strings-shared", "another view shows the attribute of any strings", 1, shared
+    yield "strings-0", "the windows of a view have no seeds", 0, {"mechanism": {**windows, "seeds": 0}}
+    yield "strings-form", "the form of windows is another", 2, {"mechanism": {**parts[2]["mechanism"], "form": "nfkc"}}
+    later = {**windows, "schema": "mechdesign/windows/2"}
+    yield "strings-schema", "the schema of windows is another", 0, {"mechanism": later}
+    prefixes = {"schema": "mechdesign/prefix-windows/1", "form": "nfc", "lengths": [1], "levels": [windows]}
+    yield "strings-prefixes", "a view is of windows of prefixes", 0, {"mechanism": prefixes}
+
+
 # Records and reports
 
 
@@ -175,12 +261,11 @@ def records_of(mechanism: RecordMechanism, count: int) -> list[dict[str, str]]:
     numbers += tuple(text for text in TEXTS if is_number(text)) if len(mechanism.bins) > 1 else ()
     found = []
     for k in range(4 * count):
-        record = {
-            name: numbers[(k + place) % len(numbers)]
-            if name in mechanism.bins
-            else labels[(k // (place + 1)) % len(labels)]
-            for place, (name, labels) in enumerate(mechanism.alphabets.items())
-        }
+        record = {}
+        for place, name in enumerate(mechanism.attributes):
+            known = numbers if name in mechanism.bins else mechanism.alphabets.get(name, make_windows.STRINGS)
+            is_label = name in mechanism.alphabets and name not in mechanism.bins
+            record[name] = known[(k // (place + 1) if is_label else k + place) % len(known)]
         if record.get("level") != "__proto__" or record["sex"] == "f" or len(mechanism.parts) == 1:
             found.append(record)
     return found[:count]
@@ -192,28 +277,42 @@ def columns_of(mechanism: RecordMechanism, records: list[dict[str, str]]) -> dic
 
 
 def fresh_case(name: str, mechanism: RecordMechanism, seed: int) -> dict[str, Any]:
-    """Return two words for each record, some at the edges of the views, and the views and reports of them."""
+    """Return the words for each record, some at the edges of the views, and the views and reports of them."""
     unused, more = 64 - mechanism.weight_bits, make.words(seed)
     edges = np.cumsum([0, *(part.weight for part in mechanism.parts)], dtype=object).tolist()
     firsts = [edge << unused for edge in edges[:-1]] + [(edge << unused) - 1 for edge in edges[1:]]
     firsts += [next(more) for _ in range(40)]
-    records, seconds = records_of(mechanism, len(firsts)), [next(more) for _ in firsts]
-    both = [drawn(mechanism, *each) for each in zip(records, firsts, seconds, strict=True)]
-    used = b"".join(word.to_bytes(8, "little") for pair in zip(firsts, seconds, strict=True) for word in pair)
-    facts = {"mechanism": name, "bytes": used.hex(), "records": records}
+    records, used, both = records_of(mechanism, len(firsts)), [], []
+    for record, first in zip(records, firsts, strict=True):
+        used.append(first)
+        both.append(drawn(mechanism, record, first, noted(more, used)))
+    given = b"".join(word.to_bytes(8, "little") for word in used)
+    facts = {"mechanism": name, "bytes": given.hex(), "records": records}
     views, reports = map(list, zip(*both, strict=True))
     return {**facts, "views": views, "reports": reports, "refused": strangers(mechanism, records[0])}
 
 
-def drawn(mechanism: RecordMechanism, record: dict[str, str], first: int, second: int) -> tuple[str, str]:
-    """Return the view that one word draws of a record, and its report by another word."""
+def noted(more: Iterator[int], used: list[int]) -> Iterator[int]:
+    """Yield words, and keep them; of windows, which ask for several, every seventh or so is one that may be refused."""
+    before = len(used)
+    while True:
+        odd = len(used) > before and len(used) % 7 == 3 and used[-1] != 2**64 - 1
+        used.append(2**64 - 1 if odd else next(more))
+        yield used[-1]
+
+
+def drawn(mechanism: RecordMechanism, record: dict[str, str], first: int, words: Iterator[int]) -> tuple[str, str]:
+    """Return the view that one word draws of a record, and its report by the words after it."""
     place = int(
         np.searchsorted(np.cumsum([p.weight for p in mechanism.parts]), first >> 64 - mechanism.weight_bits, "right")
     )
     codes = mechanism.alphabet().codes_of_columns(arrow(mechanism, [record]))
-    value = int(mechanism.tables[place].values(codes)[0])
+    values = mechanism.tables[place].values(codes)
     part = mechanism.parts[place]
-    return part.name, make.at(part.mechanism, [value], [second])[0]
+    if not part.is_open:
+        return part.name, make.at(part.mechanism, [int(values[0])], [next(words)])[0]
+    found = part.mechanism.drawing(lambda _: next(words).to_bytes(8, "little"), None)(values, None)
+    return part.name, part.mechanism.outputs[int(found[0])]
 
 
 def arrow(mechanism: RecordMechanism, records: list[dict[str, str]]) -> list[Any]:
@@ -225,8 +324,12 @@ def arrow(mechanism: RecordMechanism, records: list[dict[str, str]]) -> list[Any
 
 def strangers(mechanism: RecordMechanism, record: dict[str, str]) -> list[dict[str, str]]:
     """Return records that must be refused, whichever view is drawn."""
-    found = [{**record, name: value} for name in record for value in ("", "nobody", "toString")]
-    if len(mechanism.parts) == 3:
+    found = [
+        {**record, name: value}
+        for name in record
+        for value in (("", "nobody", "toString") if name in mechanism.alphabets else ("", " \u3000"))
+    ]
+    if "level" in record and len(mechanism.parts) == 3:
         found.append({**record, "sex": "m", "level": "__proto__"})
     return found
 
@@ -262,7 +365,7 @@ def two_streams(name: str, mechanism: RecordMechanism) -> list[dict[str, Any]]:
     given = fresh_case(name, mechanism, 0)["records"]
     records = [given[i % len(given)] for i in range(make.SHORT)]
     words = make.words()
-    fresh = [drawn(mechanism, record, next(words), next(words)) for record in records]
+    fresh = [drawn(mechanism, record, next(words), words) for record in records]
     ids = [f"id {i}" for i in range(make.SHORT)]
     found = mechanism.privatize(columns_of(mechanism, records), key=md.Key(make.KEY), ids=ids)
     keyed = zip(found["view"], found["report"], strict=True)
@@ -280,8 +383,8 @@ def small_files() -> dict[str, bytes]:
     """Return all files by their paths in the kit."""
     made = designed()
     files = {f"records/{name}.json": record_json(mechanism) for name, mechanism in made.items()}
-    contents, rows = refused(files["records/mixed.json"])
-    attributes = ["", "survey", "été 🂡", "9"]
+    contents, rows = refused(*(files[f"records/{name}.json"] for name in ("mixed", "strings", "merged", "secret")))
+    attributes = ["", "survey", "été 🂡", "9", "word", "", "level"]
     keyed = [keyed_case(f"records/{name}.json", made[name], attributes[k]) for k, name in enumerate(made)]
     fresh = [fresh_case(f"records/{name}.json", made[name], 20 + k) for k, name in enumerate(made)]
     prints = [{"file": f"records/{name}.json", "fingerprint": made[name].fingerprint} for name in made]

@@ -1,31 +1,51 @@
-"""What verify.py reads beside itself where the set is not an l1 ball: limits, hulls, products, secrets, unions.
+"""What verify.py reads beside itself where the set is not an l1 ball around counts: balls around given probabilities,
+limits, hulls, products, secrets, unions.
 
 A reader returns what `ball` returns; in place of whether a prior is in it, a secret has lifts, and others have None.
 """
 
+# fmt: off
+from decimal import Decimal
 from fractions import Fraction
+from math import lcm
 
-from verify import (
-    are_rare,
-    failure,
-    fields,
-    integers,
-    is_rare,
-    is_supported,
-    items,
-    known,
-    labels,
-    need,
-    prior,
-    sums_of,
-)
-from verify import rational, samples_of, shares, shown, text, vector
+from verify import are_rare, ball, failure, fields, is_rare, is_supported, items, known, labels, need
+from verify import rational, samples_of, shares, shown, sums_of, text
 from verify_union import union
 
-# fmt: off
 LIMITS = {"box": "lower upper", "lower-limits": "lower", "l1-box": "lower upper radius",
           "relative-ball": "alpha gamma", "event-set": "alphas gammas"}
-CERTAIN = None, None, None, True, None
+CERTAIN = None, None, True, None
+
+def vector(values, greatest=1):
+    numbers = [rational(value) for value in items(values, str, int, Decimal)]
+    return need(all(0 <= x <= greatest for x in numbers), "a number is out of range") or numbers
+
+def integers(numbers, digits):
+    """Return numbers over their common denominator, and that."""
+    common = 1
+    for x in numbers:
+        need((common := lcm(common, x.denominator)) < 10**digits, "a common denominator is too long")
+    return [x.numerator * (common // x.denominator) for x in numbers], common
+
+def prior(values):
+    """Return the shares of weights, whose sum may miss 1 by 1e-9."""
+    weights, common = integers(vector(values, 2), 900)
+    need(len(weights) > 1 and abs(Fraction(sum(weights), common) - 1) <= Fraction(1e-9), "probabilities sum to 1")
+    return [Fraction(weight, total) for total in [sum(weights)] for weight in weights]
+
+def behind(a):
+    """Return the samples behind delta: the total of the counts, or as many as somebody asserts beside a center."""
+    if a["counts"] is None:
+        return samples_of(a["asserted_samples"], a["samples"], a["delta"])
+    n = samples_of(a["samples"], a["asserted_samples"], a["delta"])
+    return need(n in (None, sum(a["counts"])), "delta is false: the counts are of other samples", 1) or n
+
+def centered(table, names):
+    """Balls around given probabilities."""
+    a = fields(table, "center radius", "samples asserted_samples delta bound")
+    n = samples_of(a["asserted_samples"], a["samples"], a["delta"], a["bound"])
+    return ball(prior(a["center"]), a, n, len(names), "its center")
 
 def above(pieces):
     """Take all Q with Q(S) >= f(S) for each set S of symbols: a piece (s, a) asks for Q(S) >= a(S) - s, and f(S) is the
@@ -63,12 +83,12 @@ def limits(table, names):
     need(all(sum(row) - slack - min(row) < 1 for slack, row in pieces), "a symbol has probability 0 in the whole set")
     words = ", ".join(f"{key} = {shown(a[key])}" for key in ("radius", "alpha", "gamma") if key in a)
     words = f"in its {mark}" + f" ({words})" * (words != "")
-    n = samples_of(a)
+    n = behind(a)
     if n is None:
         return least, holds, CERTAIN, words
     proved = are_supported(P, n, rational(a["delta"]), box, [*zip(alphas, gammas)], "radius" in a, a["counts"])
     need(proved is not False, "delta is false: the samples do not support the limits", 1)
-    return least, holds, (a["counts"], a["samples"], a["delta"], proved, a["asserted_samples"]), words
+    return least, holds, (a["samples"], a["delta"], proved, a["asserted_samples"]), words
 
 def are_supported(P, n, delta, box, lines, is_ball, counts):
     """Do limits of symbols, and lines below those of all events, hold but with probability delta? None: undecided."""
@@ -89,6 +109,11 @@ def are_supported(P, n, delta, box, lines, is_ball, counts):
     level = delta / (2 ** len(P) - 2)
     return are_rare(n, ks, lambda k: max(x * Fraction(k, n) - y for x, y in lines), level)
 
+def check_weights(values, size):
+    """Check the weights at which utility is measured, if there are any."""
+    weights = None if values is None else prior(values) if size > 1 else vector(values)
+    need(weights is None or (len(weights) == size and sum(weights) == 1), "there is a weight for each prior, or set")
+
 def hull(table, names):
     """Mixtures of priors: h is the least of their means."""
     a = fields(table, "priors", "weights")
@@ -96,9 +121,7 @@ def hull(table, names):
     priors = [prior(values) for values in a["priors"]]
     need({*map(len, priors)} == {len(names)} and all(map(any, zip(*priors))), "a symbol lacks a probability above 0")
     integers([q for Q in priors for q in Q], 3000)
-    if a["weights"] is not None:  # at which utility is measured
-        weights = prior(a["weights"]) if len(priors) > 1 else vector(a["weights"])
-        need(len(weights) == len(priors) and sum(weights) == 1, "there is a weight for each prior")
+    check_weights(a["weights"], len(priors))
     means = [above([(0, Q)])[0] for Q in priors]
     words = f"that mixes its {len(priors)} priors"
     return lambda v: min(mean(v) for mean in means), None, CERTAIN, words
@@ -140,9 +163,10 @@ def secret(table, names):
         found = [*map(limit, a["limits"], laws, [totals, *rows], [values, *[names] * len(rows)])]
         outer, *inner = (h for h, _ in found)
         words = "within its limits of the counts, about the secret"
-        deltas = [rational(about[2]) for _, about in found if about[2] is not None]
-        asserted = next((about[4] for _, about in found if about[4] is not None), None)
-        about = None, None, sum(deltas) if deltas else None, all(about[3] for _, about in found), asserted
+        deltas = [rational(delta) for _, (_, delta, _, _) in found if delta is not None]
+        asserted = next((n for _, (_, _, _, n) in found if n is not None), None)
+        proved = all(proved for _, (_, _, proved, _) in found)
+        about = None, sum(deltas) if deltas else None, proved, asserted
 
     def means(v):
         return [h(v) for h in inner], [max(v) - h([max(v) - x for x in v]) for h in inner]
@@ -156,13 +180,14 @@ def limit(table, law, counts, names):
     need(not {"sets", "factors", "secret"} & {*table}, "a limit is not made of other sets")
     h, holds, about, _ = known(table, names)
     need(holds, "a hull among limits is beyond this script", 3)
-    fits = holds(law) and all(x in (None, y) for x, y in zip(about, (counts, sum(counts))))
-    need(fits, "a limit is about other counts")
+    own = next((value for value in table.values() if isinstance(value, dict)), table)
+    need(holds(law) and own.get("counts") in (None, counts), "a limit is about other counts")
     return h, about
 
-OTHERS = {**dict.fromkeys(LIMITS, limits), "priors": hull, "factors": product, "secret": secret, "sets": union}
+OTHERS = {"center": centered, **dict.fromkeys(LIMITS, limits), "priors": hull, "factors": product, "secret": secret,
+          "sets": union}
 
 def other(table, names):
     marks = [mark for mark in OTHERS if mark in table]
-    need(len(marks) == 1, f"a set is one of center, counts, {', '.join(OTHERS)}; given: {marks}")
+    need(len(marks) == 1, f"a set is one of counts, {', '.join(OTHERS)}; given: {marks}")
     return OTHERS[marks[0]](table, names)

@@ -21,6 +21,10 @@ def sum_of(found):  # of the deltas of sets, None where one has none; sets of al
     deltas = [delta for every, delta in found if not every]
     return None if not deltas or None in deltas else min(sum(deltas), Fraction(1))
 
+def stated_by(own):  # the delta that stands in the table of a set, or in the table within it
+    limits = next((value for value in own.values() if isinstance(value, dict)), own)
+    return None if limits.get("delta") is None else rational(limits["delta"])
+
 def delta_of(own, names):  # whether a set holds all priors, and its delta, None where it has none
     if "sets" in own:
         found = [delta_of(each, names) for each in own["sets"]]
@@ -30,8 +34,7 @@ def delta_of(own, names):  # whether a set holds all priors, and its delta, None
         tables = [{**each} for each in own["factors"]]
         found = [delta_of(each, each.pop("inputs")) for each in tables]
         return all(every for every, _ in found), sum_of(found)
-    limits = next((value for value in own.values() if isinstance(value, dict)), own)
-    delta = None if limits.get("delta") is None else rational(limits["delta"])
+    delta = stated_by(own)
     if "radius" in own:
         return rational(own["radius"]) == 2, delta
     h, others = known(own, names)[0], range(len(names))
@@ -48,20 +51,29 @@ def view(part):  # return name, attributes, weight, labels by attribute, e^epsil
         prove_table(mechanism)
         delta = mechanism["evidence"].get("delta")
         delta = False, delta if delta is None else rational(delta)
-        return name, attributes, a["weight"], [], exp_promised(mechanism["epsilon"]), (*delta, False)
+        return name, attributes, a["weight"], [], exp_promised(mechanism["epsilon"]), (*delta, False, None)
     prove(mechanism)
     names = mechanism["inputs"]
     merges = a["merged"] is not None
     need(not merges or (len(attributes) > 1 and a["merged"] in names), "what is merged is an input of a group")
     split = [label.split(JOINT) if len(attributes) > 1 else [label] for label in names]
     need(all(len(parts) == len(attributes) for parts in split), "a label of a view is not of so many attributes")
+    own = split[names.index(a["merged"])] if merges else []
+    need(all([parts[k] for parts in split].count(label) == 1 for k, label in enumerate(own)),
+         "the merged combination shares a label with another")
     for own in {own for parts in split for own in parts} if len(attributes) > 1 else ():
         need(labels([own], str) and JOINT not in f" {own} ", "a label could be read as others")
     guarantee = {**mechanism["guarantee"]}
-    need("secret" not in guarantee, "a promise about a secret is not one about the record")
+    if "secret" in guarantee:
+        about = guarantee["secret"]
+        need(about["useful"] == "+".join(attributes), "the data of a promise about a secret are not those of its view")
+        delta = sum_of([(False, stated_by(each)) for each in about.get("limits") or []])
+        secret, delta = (about["name"], {*map(str, about["values"])}), (False, delta)
+    else:
+        secret = delta = None
     epsilon, *_ = exp_promised(guarantee.pop("epsilon")), guarantee.pop("lower", None), guarantee.pop("cap", None)
     return (name, attributes, a["weight"], list(zip(attributes, zip(*split))),
-            epsilon, (*delta_of(guarantee, names), merges))
+            epsilon, (*(delta or delta_of(guarantee, names)), merges, secret))
 
 def check_bins(bins, alphabets):  # the labels of bins are among those of the views
     for name, given in bins.items():
@@ -74,7 +86,7 @@ def check_bins(bins, alphabets):  # the labels of bins are among those of the vi
         need(made <= {*alphabets.get(name, ())}, "no view has the labels of the bins")
 
 def prove_records(content):  # return words for what is proved, or raise an error
-    a = fields(parsed(content), "schema epsilon weight_bits parts", "delta bins optimality")
+    a = fields(parsed(content), "schema epsilon weight_bits parts", "delta bins optimality secret")
     need(a["schema"] == "mechdesign/records/1", "the schema is unknown")
     bits, parts = a["weight_bits"], items(a["parts"], dict)
     need(type(bits) is int and 1 <= bits <= 52 and 1 <= len(parts) <= 1000, "wrong weight_bits, or number of views")
@@ -86,7 +98,11 @@ def prove_records(content):  # return words for what is proved, or raise an erro
     for _, _, _, columns, *_ in views:
         for attribute, found in columns:
             alphabets.setdefault(attribute, {}).update(dict.fromkeys(found))
-    for name, of, *_, (_, _, merges) in views:
+    secrets = [secret for *_, (*_, secret) in views if secret is not None]
+    need(all(each == secrets[0] for each in secrets), "views promise about two secrets, or have other values of one")
+    need(a["secret"] == (secrets[0][0] if secrets else None), "the secret is that of the views")
+    need(not secrets or a["optimality"] is None, "the bound is for promises about the whole record")
+    for name, of, *_, (_, _, merges, _) in views:
         rest = {each for other, shown, *_ in views if other != name for each in shown}
         need(not merges or not rest & {*of}, "a view that merges combinations shares an attribute with another")
     free = [of[0] for _, of, _, columns, *_ in views if not columns]
@@ -104,8 +120,9 @@ def prove_records(content):  # return words for what is proved, or raise an erro
     need(stated is None or 0 <= stated < 1, "delta is from 0 to 1")
     need((stated is None) == (total is None) and (total is None or stated >= total), "delta is that of the views", 1)
     failure = "" if stated is None else f"; delta = {shown(a['delta'])}"
-    return (f"proved: epsilon = {a['epsilon']} about the whole record, which reports one of {len(views)} views, for "
-            f"every joint law whose views lie in their sets{failure}")
+    whose = f"the attribute {a['secret']!r} alone, not about the rest of the" if secrets else "the whole"
+    return (f"proved: epsilon = {a['epsilon']} about {whose} record, which reports one of {len(views)} views, "
+            f"for every joint law whose views lie in their sets{failure}")
 
 def answer(path):
     try:

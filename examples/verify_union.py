@@ -1,6 +1,6 @@
 """What verify_more.py reads beside itself where several sets hold at once, such as one for each group of records."""
 
-from verify import fields, items, known, labels, need, prior, rational, shares, shown, vector
+from verify import fields, items, known, labels, need, rational, shares, shown
 
 
 # fmt: off
@@ -9,16 +9,16 @@ def union(table, names):
 
     A cover is a ball that holds them all, if its radius is not below |C - P| + r of each of them; h is then its own.
     """
+    from verify_more import check_weights, prior, vector
+
     a = fields(table, "sets", "names weights cover")
     sets = items(a["sets"], dict)
     need(0 < len(sets) <= 500 and len(sets) * len(names) <= 200_000, "there are no sets, or too many")
     need(all(not {"sets", "factors", "secret"} & {*each} for each in [*sets, a["cover"] or {}]), "a set holds others")
     found, K = [known(each, names) for each in sets], len(sets)
     need(a["names"] is None or len(labels(a["names"], str, int)) == K, "there is a name for each set")
-    if a["weights"] is not None:  # at which utility is measured
-        weights = prior(a["weights"]) if K > 1 else vector(a["weights"])
-        need(len(weights) == K and sum(weights) == 1, "there is a weight for each set")
-    _, counted, given, proved, assumed = zip(*(about for _, _, about, _ in found))
+    check_weights(a["weights"], K)
+    counted, given, proved, assumed = zip(*(about for _, _, about, _ in found))
     deltas, samples = [rational(delta) for delta in given if delta is not None], sum(n or 0 for n in counted)
     asserted = sum(n or 0 for n in assumed) or None
     words = f"in one of its {K} sets or mixed from these"
@@ -34,6 +34,6 @@ def union(table, names):
     def least(v):
         return min(h(v) for h in means)
     if not deltas:
-        return least, None, (None, None, None, True, None), words
+        return least, None, (None, None, True, None), words
     words += f" (delta of one by itself: {shown(max(deltas))}; of all at once as follows)"
-    return least, None, (None, samples or None, min(sum(deltas), 1), all(proved), asserted), words
+    return least, None, (samples or None, min(sum(deltas), 1), all(proved), asserted), words

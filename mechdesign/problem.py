@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Generic
 
 from typing_extensions import TypeVar
@@ -16,6 +17,7 @@ from mechdesign.uncertainty.sides import Sides
 from mechdesign.utility import MutualInformation, Objective
 
 Other = TypeVar("Other", bound=UncertaintySet)
+_LEAST_SUM = 1 + Fraction(1, 10**9)  # of the greatest probabilities of all outputs
 Set_co = TypeVar("Set_co", bound=UncertaintySet, default=UncertaintySet, covariant=True)
 
 
@@ -24,7 +26,8 @@ class DesignProblem(Generic[Set_co]):
     """Find the mechanism of greatest utility that is epsilon-PML for every prior in an uncertainty set (ED eq. 40).
 
     With ``lower`` no report may rule anything out either: the mechanism keeps a two-sided `Guarantee`. With ``cap`` it
-    is cap-LDP as well: whatever anybody knows beforehand, a report tells him no more than that.
+    is cap-LDP as well: whatever anybody knows beforehand, a report tells him no more than that. With
+    ``maximal_leakage`` all its reports together make no guess likelier by more than that, whatever the prior is.
 
     A problem holds its inputs and computes nothing; `mechdesign.design` solves it. Type checkers know the class
     of its set: ``DesignProblem(ball, 1).uncertainty.radius`` is a Fraction if the ball is an `L1Ball`. If the class of
@@ -44,12 +47,16 @@ class DesignProblem(Generic[Set_co]):
     cap : number or str, optional
         The level of local differential privacy that the mechanism keeps besides, instead of lower. A cap that is not
         above epsilon is the whole promise.
+    maximal_leakage : number or str, optional
+        The promise on average, for every prior: ``sum_y max_x p(y|x) <= exp(maximal_leakage)``. Instead of lower and
+        cap. From epsilon on it asks for nothing more.
 
     Raises
     ------
     InputError
         If a number is negative or not finite, the utility is defined for other symbols, lower or cap is given for a
-        ball as printed, both are given, cap is given for a promise about a secret, or a side is 0 for one.
+        ball as printed, two numbers are given beside epsilon, cap or maximal_leakage is given for a promise about a
+        secret, or a side is 0 for one.
 
     Examples
     --------
@@ -69,18 +76,25 @@ class DesignProblem(Generic[Set_co]):
         utility: Objective | None = None,
         lower: object = None,
         cap: object = None,
+        maximal_leakage: object = None,
     ) -> None:
         check_set(uncertainty)
-        sides = Sides(epsilon, lower, cap)
-        if sides.below is not None and uncertainty.exact_set is not uncertainty:
-            raise InputError.ball_leaves_simplex(
-                f"{sides.below_name} is {shorten(sides.below.text)} for a ball as printed, which may leave the "
-                "simplex; give the ball within the simplex (within_simplex = true)"
-            )
-        if sides.cap is not None and uncertainty.protected.names is not None:
-            raise InputError.set_not_accepted(
-                f"cap is {shorten(sides.cap.text)} for a promise about a secret, with which no method designs; leave "
-                "cap out, or use lower"
+        sides = Sides(epsilon, lower, cap, maximal_leakage)
+        for name, number in sides.beside.items():
+            if uncertainty.exact_set is not uncertainty:
+                raise InputError.ball_leaves_simplex(
+                    f"{name} is {shorten(number.text)} for a ball as printed, which may leave the simplex; give the "
+                    "ball within the simplex (within_simplex = true)"
+                )
+            if name != "lower" and uncertainty.protected.names is not None:
+                raise InputError.set_not_accepted(
+                    f"{name} is {shorten(number.text)} for a promise about a secret, with which no method designs; "
+                    f"leave {name} out, or use lower"
+                )
+        most = sides.maximal_leakage
+        if most is not None and 1 < most.exp_up < _LEAST_SUM:
+            raise InputError.epsilon_out_of_range(
+                f"maximal_leakage is {shorten(most.text)}; accepted: 0, or 1e-9 and more, which programs can resolve"
             )
         wanted = MutualInformation() if utility is None else utility
         check_kind(wanted, Objective, "the utility", "a Utility such as MutualInformation()")
@@ -101,8 +115,8 @@ class DesignProblem(Generic[Set_co]):
         return DesignProblem(uncertainty, self.sides, self.utility)
 
     def with_cap(self, cap: object) -> DesignProblem[Set_co]:
-        """Return the problem with another cap for everyone, in nats; one with lower takes none."""
-        return DesignProblem(self.uncertainty, self.epsilon, self.utility, self.lower, cap)
+        """Return the problem with another cap for everyone, in nats; one with lower or maximal leakage takes none."""
+        return DesignProblem(self.uncertainty, self.epsilon, self.utility, self.lower, cap, self.maximal_leakage)
 
     def with_utility(self, utility: Objective) -> DesignProblem[Set_co]:
         """Return the problem with the same promise and another objective."""
@@ -124,8 +138,13 @@ class DesignProblem(Generic[Set_co]):
         return self.sides.cap
 
     @property
+    def maximal_leakage(self) -> Epsilon | None:
+        """The promise on average, for every prior, or None."""
+        return self.sides.maximal_leakage
+
+    @property
     def local_epsilon(self) -> Epsilon:
-        """The greatest epsilon of local differential privacy that implies the promise: the lesser of both sides.
+        """The greatest epsilon of local differential privacy that implies the promise: the least of its numbers.
 
         A mechanism that is epsilon-LDP has all lifts from exp(-epsilon) to exp(epsilon), for every prior.
         """

@@ -28,6 +28,7 @@ from mechdesign.errors import InputError, printable, shorten
 from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty.codec import Place, TableKind
 from mechdesign.uncertainty.registry import set_of, table_of, takes_as_known
+from mechdesign.uncertainty.sides import Sides
 from mechdesign.utility import Objective, Workload, is_named, utility_by_name
 from mechdesign.utility.worst_case import PREFIX
 
@@ -77,13 +78,14 @@ class _Expected(Record):
 class ProblemRecord(Record):
     """The tables of a problem file."""
 
-    model_config = all_of(at_most_one("gain", "distortion"), at_most_one("lower", "cap"))
+    model_config = all_of(at_most_one("gain", "distortion"), at_most_one("lower", "cap", "maximal_leakage"))
 
     title: Text
     citation: Text = ""
     epsilon: ExactNumber
     lower: ExactNumber | None = None
     cap: ExactNumber | None = None
+    maximal_leakage: ExactNumber | None = None
     utility: Text = "mutual-information"
     prior: Annotated[dict[str, Any], defined("prior")]
     gain: _Matrix | None = None
@@ -102,9 +104,9 @@ def read_problem(path: str | os.PathLike[str]) -> ProblemFile:
     ----------
     path : path
         A TOML file: ``title``, ``epsilon``, ``utility``, ``[prior]`` with ``[prior.counts]`` or
-        ``labels`` and ``probabilities`` or ``priors``, and optionally ``lower`` or ``cap``, ``citation``,
-        ``[gain]``, ``[distortion]``, ``[workload]`` (see `Workload.from_table`), ``[expected]``. The matrix of
-        ``expected-distortion`` may be in either of the tables ``[gain]`` and ``[distortion]``.
+        ``labels`` and ``probabilities`` or ``priors``, and optionally ``lower``, ``cap`` or ``maximal_leakage``,
+        ``citation``, ``[gain]``, ``[distortion]``, ``[workload]`` (see `Workload.from_table`), ``[expected]``. The
+        matrix of ``expected-distortion`` may be in either of the tables ``[gain]`` and ``[distortion]``.
 
     Raises
     ------
@@ -116,9 +118,8 @@ def read_problem(path: str | os.PathLike[str]) -> ProblemFile:
     data = parsed_toml(path, _MOST_BYTES, "a problem file")
     record = checked_record(ProblemRecord, data, source)
     try:
-        problem = DesignProblem(
-            set_of(record.prior, Place()), record.epsilon, _utility(record), record.lower, record.cap
-        )
+        sides = Sides(record.epsilon, record.lower, record.cap, record.maximal_leakage)
+        problem = DesignProblem(set_of(record.prior, Place()), sides, _utility(record))
     except InputError as error:
         raise error.reworded(f"{source}: {error}") from None
     expected = {
@@ -206,7 +207,7 @@ def _table(file: ProblemFile) -> dict[str, Any]:
     if file.citation:
         table["citation"] = file.citation
     table["epsilon"] = file.problem.epsilon.text
-    table |= file.problem.sides.below_as_text()
+    table |= file.problem.sides.beside_as_text()
     table["utility"] = utility.name
     table["prior"] = table_of(file.problem.uncertainty, TableKind.PRIOR)
     matrix = utility.matrix_as_text()

@@ -490,8 +490,8 @@ def damaged_file(patch):
 
 
 @provokes(
-    "p.toml: the key 'gains' is unknown; accepted: cap, citation, distortion, epsilon, expected, gain, lower, prior, "
-    "title, utility, workload"
+    "p.toml: the key 'gains' is unknown; accepted: cap, citation, distortion, epsilon, expected, gain, lower, "
+    "maximal_leakage, prior, title, utility, workload"
 )
 def unknown_key(patch):
     md.read_problem(put("p.toml", PROBLEM + "[gains]\n"))

@@ -96,12 +96,17 @@ def test_code_does_not_grow_unseen():
     # 35,625 before `report` took a certificate.
     # 35,635 before the rows of a set were made once for all guesses, and prices of caps shared the time limit.
     # 35,690 before l1 balls took limits at the sums of observed counts.
-    # 0.127 before bounds of counts had a module.
-    assert sum(map(measures.import_lines, matrices.values())) <= 0.1275 * code
+    # 0.127 before bounds of counts had a module; 0.1275 before the options of a problem had their own, and draws.
+    assert sum(map(measures.import_lines, matrices.values())) <= 0.1285 * code
     # 35,750 before `plan` took columns of whole records.
     # 35,770 before levels of gains charged rounding errors to their own symbols.
     # 35,800 before pairs of sets were priced for both sides, up to 16 symbols instead of 12.
-    assert code <= 35_870
+    # 35,870 before Laplace noise on several numbers.
+    # 36,010 before designs read folders and draw samples: draws from windows are for all, so that these grew.
+    # 36,135 before a promise of maximal leakage: problems, files, proofs, rounding, two methods, prices, a closed form.
+    # 36,500 before the tail after post-processing took sets of priors.
+    # 36,710 before a certificate said what a delta may gain.
+    assert code <= 36_765
     every = sum(map(measures.code_lines, MODULES.values()))
     assert sum(map(measures.import_lines, MODULES.values())) <= 0.135 * every
 
@@ -129,7 +134,8 @@ def test_functions_are_short():
 
 def test_secrets_are_asked_for_in_few_places():
     """What follows from a secret is asked of the set: `protected`, `limits_entries`, `is_one_prior` and words."""
-    assert len(measures.asking_for("secret_promise", MODULES, "uncertainty")) <= 2
+    # 2 before whole records could promise about one secret only.
+    assert len(measures.asking_for("secret_promise", MODULES, "uncertainty")) <= 3
     assert len(measures.asking_for("uncertain_secret", MODULES, "uncertainty")) <= 2
 
 

@@ -36,7 +36,7 @@ async function opened(path) {
     const schema = isTable(table) ? String(table.schema) : "";
     if (schema.startsWith("mechdesign/windows/")) return await Windows.of(table, path);
     if (schema.startsWith("mechdesign/prefix-windows/")) return await Prefixes.of(table, path);
-    return schema.startsWith("mechdesign/records/") ? new Records(table, path) : new Mechanism(table, path);
+    return schema.startsWith("mechdesign/records/") ? await Records.of(table, path) : new Mechanism(table, path);
   } catch (error) {
     if (error instanceof InputError) fail(`${path} is refused: ${error.message}`);
     throw error;

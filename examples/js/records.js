@@ -8,8 +8,8 @@ import { blake2b } from "./blake2b.js";
 import { check, checkAttribute, checkIds, checkLabel, checkLabels, InputError } from "./checks.js";
 import { isTable, isWhole, parsed, RecordError } from "./checks.js";
 import { Mechanism } from "./report.js";
-import { cumulated, drawnWords, firstAbove, firstBits, secureBytes } from "./words.js";
-import { joined, numberBytes, sha256, textBytes } from "./words.js";
+import { normal, Windows } from "./windows.js";
+import { cumulated, firstAbove, firstBits, joined, numberBytes, secureBytes, sha256, textBytes, Words } from "./words.js";
 
 const SCHEMA = "mechdesign/records/1";
 const MOST = { bits: 52, views: 1_000 };
@@ -21,34 +21,45 @@ const DRAW = encoder.encode("mechdesign-view1");
 
 export class Records {
   // From the bytes of a file of views of records. Its promise is not proved: run `mechdesign verify` before.
-  static read(bytes, name = "the mechanism") {
-    return new Records(parsed(bytes), name);
+  static async read(bytes, name = "the mechanism") {
+    return Records.of(parsed(bytes), name);
   }
 
-  constructor(table, name = "the mechanism") {
+  // From what JSON.parse made of such a file.
+  static async of(table, name = "the mechanism") {
     check(isTable(table) && table.schema === SCHEMA, `its schema is not ${SCHEMA}`);
     const { weight_bits: bits, parts, bins } = table;
     check(isWhole(bits, 1, MOST.bits), `weight_bits are not a whole number from 1 to ${MOST.bits}`);
     check(Array.isArray(parts) && isWhole(parts.length, 1, MOST.views), "there are no views, or too many");
-    this.name = name;
-    this.bits = bits;
-    this.views = parts.map((part, i) => checkedView(part, `view ${i + 1}`, 2 ** bits));
-    checkLabels(this.views.map((view) => view.name), "names of views");
-    const shown = this.views.map(({ attributes }) => JSON.stringify([...attributes].sort()));
-    check(new Set(shown).size === shown.length, "two views show the same attributes");
-    this.sums = cumulated(this.views.map(({ weight }) => weight));
-    check(this.sums[parts.length - 1] === 2 ** bits, "the weights do not sum to 2^weight_bits");
-    this.attributes = [...new Set(this.views.flatMap((view) => view.attributes))];
-    this.bins = checkedBins(bins ?? {}, this.views);
+    const views = [];
+    for (const part of parts) views.push(await checkedView(part, `view ${views.length + 1}`, 2 ** bits));
+    return new Records(name, bits, views, bins ?? {});
   }
 
-  // A pair of the name of a view and a report for each record. `fill` fills an array with random bytes: 16 for each.
-  freshReports(records, fill = secureBytes) {
+  constructor(name, bits, views, bins) {
+    this.name = name;
+    this.bits = bits;
+    this.views = views;
+    checkLabels(views.map((view) => view.name), "names of views");
+    const shown = views.map(({ attributes }) => JSON.stringify([...attributes].sort()));
+    check(new Set(shown).size === shown.length, "two views show the same attributes");
+    views.forEach((view) => checkAlone(view, views));
+    this.sums = cumulated(views.map(({ weight }) => weight));
+    check(this.sums[views.length - 1] === 2 ** bits, "the weights do not sum to 2^weight_bits");
+    this.attributes = [...new Set(views.flatMap((view) => view.attributes))];
+    this.bins = checkedBins(bins, views);
+  }
+
+  // A pair of the name of a view and a report for each record. `fill` fills an array with random bytes.
+  async freshReports(records, fill = secureBytes) {
     const symbols = this.symbols(records);
-    const words = drawnWords(fill, 2 * records.length);
-    return symbols.map((labels) => {
-      const at = this.viewAt(words.next().value);
-      return [this.views[at].name, this.views[at].mechanism.outputAt(labels[at], words.next().value)];
+    const words = new Words(fill, 2 * records.length);
+    return symbols.map((those) => {
+      const at = this.viewAt(words.next());
+      const { name, mechanism, first } = this.views[at];
+      if (first === null) return [name, mechanism.outputAt(those[at], words.next())];
+      words.needed += mechanism.words - 1;
+      return [name, String(first + mechanism.windowOf(those[at], (_, limit) => words.below(limit)))];
     });
   }
 
@@ -61,9 +72,11 @@ export class Records {
     const start = joined([await this.fingerprint(), textBytes(attribute)]);
     const starts = await Promise.all(this.views.map((view) => startOf(view, attribute)));
     return records.map(([id], i) => {
-      const at = this.viewAt(blake2b(joined([start, encoder.encode(id)]), 8, DRAW, key));
-      const { name, mechanism } = this.views[at];
-      return [name, mechanism.permanentReport(key, starts[at], id, symbols[i][at])];
+      const bytes = encoder.encode(id);
+      const at = this.viewAt(blake2b(joined([start, bytes]), 8, DRAW, key));
+      const { name, mechanism, first } = this.views[at];
+      if (first === null) return [name, mechanism.permanentReport(key, starts[at], id, symbols[i][at])];
+      return [name, String(first + mechanism.permanentWindow(key, starts[at], symbols[i][at], bytes))];
     });
   }
 
@@ -79,6 +92,9 @@ export class Records {
       parts.push(textBytes(name), numberBytes(attributes.length), ...attributes.map(textBytes), numberBytes(weight));
       parts.push(await mechanism.fingerprint());
     }
+    const merging = this.views.filter(({ merged }) => merged !== null);
+    if (merging.length > 0) parts.push(numberBytes(merging.length));
+    for (const view of merging) parts.push(numberBytes(this.views.indexOf(view)), textBytes(view.merged));
     return sha256(parts);
   }
 
@@ -86,10 +102,11 @@ export class Records {
   symbols(records) {
     return records.map((record, position) => {
       const labels = new Map(this.attributes.map((name) => [name, this.labelOf(record, name, position)]));
-      return this.views.map(({ name, attributes, mechanism }) => {
-        const symbol = attributes.map((each) => labels.get(each)).join(JOINT);
-        if (mechanism.cumulative.has(symbol)) return symbol;
-        const told = [symbol, name].map((text) => JSON.stringify(text));
+      return this.views.map((view) => {
+        const own = view.attributes.map((name) => labels.get(name));
+        const symbol = view.first === null ? symbolOf(view, own) : normal(own[0], view.mechanism.form);
+        if (symbol !== null) return symbol;
+        const told = [own.join(JOINT), view.name].map((text) => JSON.stringify(text));
         throw new RecordError(position, told.join(" is not an input of the view "));
       });
     });
@@ -107,25 +124,50 @@ export class Records {
   }
 }
 
-function checkedView(part, place, most) {
+// A view; `first` is the number of the first report of windows, and null for a matrix.
+async function checkedView(part, place, most) {
   check(isTable(part), `${place} is not a table`);
-  const { name, attributes, weight } = part;
-  check((part.merged ?? null) === null, `${place} merges combinations, which is not done here`);
+  const { name, attributes, weight, merged } = part;
   checkLabel(name, `the name of ${place}`);
   checkLabels(attributes, `attributes of ${place}`);
   check(isWhole(weight, 1, most), `the weight of ${place} is not a whole number from 1 to ${most}`);
-  const mechanism = mechanismOf(part, place);
+  const mechanism = await mechanismOf(part, place);
+  const view = { name, attributes: [...attributes], weight, mechanism, merged: merged ?? null, first: null };
+  if (mechanism instanceof Windows) {
+    check(attributes.length === 1 && view.merged === null, `${place} is of windows, and shows several attributes or merges`);
+    return { ...view, first: await mechanism.first() };
+  }
+  const mergesInput = attributes.length > 1 && mechanism.cumulative.has(merged);
+  check(view.merged === null || mergesInput, `${place} merges into what is no input of several attributes`);
   if (attributes.length > 1) mechanism.inputs.forEach((label) => checkCombination(label, attributes.length, place));
-  return { name, attributes: [...attributes], weight, mechanism };
+  const own = (view.merged ?? "").split(JOINT);
+  const shares = (label) => label !== merged && label.split(JOINT).some((part, i) => part === own[i]);
+  check(view.merged === null || !mechanism.inputs.some(shares), `${place} merges into an input that shares a label with another`);
+  return { ...view, labels: view.attributes.map((attribute) => new Set(labelsIn(view, attribute))) };
 }
 
-function mechanismOf(part, place) {
+async function mechanismOf({ mechanism }, place) {
   try {
-    return new Mechanism(part.mechanism, place);
+    const isOpen = isTable(mechanism) && String(mechanism.schema).startsWith("mechdesign/windows/");
+    return isOpen ? await Windows.of(mechanism, place) : new Mechanism(mechanism, place);
   } catch (error) {
     if (error instanceof InputError) throw new InputError(`${place}: ${error.message}`);
     throw error;
   }
+}
+
+// Checks that a view of windows, or one that merges combinations, shares no attribute with another.
+function checkAlone(view, views) {
+  if (view.first === null && view.merged === null) return;
+  const others = views.filter((other) => other !== view && other.attributes.some((name) => view.attributes.includes(name)));
+  check(others.length === 0, `the view ${JSON.stringify(view.name)} shares an attribute with another`);
+}
+
+// The input for labels; null where the view does not know them.
+function symbolOf({ mechanism, merged, labels }, own) {
+  const symbol = own.join(JOINT);
+  if (mechanism.cumulative.has(symbol)) return symbol;
+  return own.every((label, i) => labels[i].has(label)) ? merged : null;
 }
 
 // Checks that a label is made of so many, in one way.
@@ -150,9 +192,9 @@ function checkedBins(bins, views) {
 }
 
 // The labels of an attribute in the inputs of a view.
-function labelsIn({ attributes, mechanism }, name) {
+function labelsIn({ attributes, mechanism, first }, name) {
   const at = attributes.indexOf(name);
-  if (at < 0) return [];
+  if (at < 0 || first !== null) return [];
   return attributes.length === 1 ? mechanism.inputs : mechanism.inputs.map((label) => label.split(JOINT)[at]);
 }
 

@@ -7,7 +7,7 @@
 import { keyedHash } from "./blake2b.js";
 import { keepsCap } from "./cap.js";
 import { check, checkAttribute, checkIds, checkLabels, isTable, isWhole, parsed, RecordError } from "./checks.js";
-import { cumulated, drawnWords, firstAbove, firstBits, secureBytes } from "./words.js";
+import { cumulated, firstAbove, firstBits, secureBytes, Words } from "./words.js";
 import { joined, numberBytes, sha256, textBytes } from "./words.js";
 
 export { InputError, RecordError } from "./checks.js";
@@ -47,8 +47,8 @@ export class Mechanism {
   // One fresh report for each label. `fill` fills an array with random bytes: 8 for each label, in their order.
   freshReports(labels, fill = secureBytes) {
     this.checkInputs(labels);
-    const words = drawnWords(fill, labels.length);
-    return labels.map((label) => this.outputAt(label, words.next().value));
+    const words = new Words(fill, labels.length);
+    return labels.map((label) => this.outputAt(label, words.next()));
   }
 
   // One permanent report for each pair of an id, which is a string, and a label. The key is 32 bytes.

@@ -5,7 +5,7 @@
 
 import { blake2b } from "./blake2b.js";
 import { check, checkAttribute, checkIds, isTable, isText, isWhole, parsed, RecordError, SPACE } from "./checks.js";
-import { BLOCK, firstAbove, joined, numberBytes, secureBytes, sha256, textBytes } from "./words.js";
+import { firstAbove, isBelow, joined, numberBytes, ofHalves, secureBytes, sha256, textBytes, Words } from "./words.js";
 
 const SCHEMA = "mechdesign/windows/1";
 const FORMAT = "mechdesign/windows/fingerprint/1";
@@ -207,42 +207,8 @@ export function drawnByHash(key, before, id, drawn) {
   }
 }
 
-// Words of random bytes, of which no more are drawn than are needed.
-class Words {
-  constructor(fill, needed) {
-    this.fill = fill;
-    this.needed = needed;
-    this.place = 0;
-    this.view = new DataView(new ArrayBuffer(0));
-  }
-
-  below(limit) {
-    for (;;) {
-      if (this.place === this.view.byteLength) this.refill();
-      const word = this.view.getBigUint64(this.place, true);
-      this.place += 8;
-      if (isBelow(word, BigInt(limit))) {
-        this.needed -= 1;
-        return word % BigInt(limit);
-      }
-    }
-  }
-
-  refill() {
-    const bytes = new Uint8Array(8 * Math.min(this.needed, BLOCK));
-    this.fill(bytes);
-    this.view = new DataView(bytes.buffer);
-    this.place = 0;
-  }
-}
-
-// Whether a word of 64 bits does not lie in the last, incomplete round of a limit.
-function isBelow(word, limit) {
-  return word < 2n ** 64n - (2n ** 64n % limit);
-}
-
 function wordAt(words, i) {
-  return (BigInt(words[2 * i + 1]) << 32n) | BigInt(words[2 * i]);
+  return ofHalves(words.subarray(2 * i));
 }
 
 function printOf(string) {

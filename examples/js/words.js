@@ -1,21 +1,53 @@
 // Words of 64 bits: random ones that are drawn by, and the bytes that are hashed.
 
-export const BLOCK = 8192; // words at a time, for which browsers give random bytes at once
+const BLOCK = 8192; // words at a time, for which browsers give random bytes at once
 const encoder = new TextEncoder();
 
 // Fills an array with random bytes of the system's secure source.
 export const secureBytes = (bytes) => globalThis.crypto.getRandomValues(bytes);
 
-// So many words from what fills arrays with bytes. Each is two of 32 bits, the lower one first.
-export function* drawnWords(fill, count) {
-  for (let left = count; left > 0; left -= BLOCK) {
-    const bytes = new Uint8Array(8 * Math.min(left, BLOCK));
-    fill(bytes);
-    const view = new DataView(bytes.buffer);
-    for (let place = 0; place < bytes.length; place += 8) {
-      yield [view.getUint32(place, true), view.getUint32(place + 4, true)];
+// Words from what fills arrays with bytes, of which no more are drawn than are `needed`.
+export class Words {
+  constructor(fill, needed) {
+    this.fill = fill;
+    this.needed = needed;
+    this.place = 0;
+    this.view = new DataView(new ArrayBuffer(0));
+  }
+
+  // The next word, as two of 32 bits, the lower one first.
+  next() {
+    if (this.place === this.view.byteLength) this.refill();
+    const word = [this.view.getUint32(this.place, true), this.view.getUint32(this.place + 4, true)];
+    this.place += 8;
+    this.needed -= 1;
+    return word;
+  }
+
+  // A uniform number below a limit: words are taken again while they are not uniform.
+  below(limit) {
+    for (;;) {
+      const word = ofHalves(this.next());
+      if (isBelow(word, BigInt(limit))) return word % BigInt(limit);
+      this.needed += 1;
     }
   }
+
+  refill() {
+    const bytes = new Uint8Array(8 * Math.min(this.needed, BLOCK));
+    this.fill(bytes);
+    this.view = new DataView(bytes.buffer);
+    this.place = 0;
+  }
+}
+
+export function ofHalves([low, high]) {
+  return (BigInt(high) << 32n) | BigInt(low);
+}
+
+// Whether a word of 64 bits does not lie in the last, incomplete round of a limit.
+export function isBelow(word, limit) {
+  return word < 2n ** 64n - (2n ** 64n % limit);
 }
 
 // The first `bits` bits, at most 52, of a word.

@@ -1,7 +1,7 @@
-"""Additive noise on a binary attribute (ED Section VI), and the leakage of any noise that has a density.
+"""Additive noise on a binary attribute (ED Section VI), on several numbers, and any noise that has a density.
 
-The input is X in {-1, 1} and the output is Y = X + noise, a real number. The analysis holds for real numbers. A program
-adds floats, and the gaps between floats may reveal more about X.
+The output is Y = X + noise, a real number; X is in {-1, 1}, or one of N numbers. The analysis holds for real numbers. A
+program adds floats, and the gaps between floats may reveal more about X.
 """
 
 from mechdesign.additive_noise.gaussian import (
@@ -18,6 +18,13 @@ from mechdesign.additive_noise.laplace import (
     laplace_scale,
     laplace_threshold_information,
     laplace_threshold_matrix,
+)
+from mechdesign.additive_noise.ordered_laplace import (
+    ordered_geometric_epsilon,
+    ordered_geometric_ratio,
+    ordered_laplace_epsilon,
+    ordered_laplace_matrix,
+    ordered_laplace_scale,
 )
 from mechdesign.additive_noise.pldp import pldp_delta, pldp_delta_exact, pldp_sigma
 from mechdesign.additive_noise.quadrature import noise_epsilon_min, noise_leakage, noise_tail
@@ -37,6 +44,11 @@ __all__ = [
     "noise_epsilon_min",
     "noise_leakage",
     "noise_tail",
+    "ordered_geometric_epsilon",
+    "ordered_geometric_ratio",
+    "ordered_laplace_epsilon",
+    "ordered_laplace_matrix",
+    "ordered_laplace_scale",
     "pldp_delta",
     "pldp_delta_exact",
     "pldp_sigma",

@@ -26,7 +26,8 @@ from mechdesign.cli.mechanism_kinds import by_kind
 from mechdesign.cli.output import print_facts, print_table, say
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.shared_options import time_limit_option
-from mechdesign.cli.source import Source, source_options
+from mechdesign.cli.source import Source
+from mechdesign.cli.source_options import source_options
 from mechdesign.cli.streams import print_error
 from mechdesign.comparison import Analysis, analyze
 from mechdesign.comparison.analysis_words import facts
@@ -86,6 +87,7 @@ class KeptPromise(Printed):
     epsilon: Number
     lower: Number | None
     cap: Number | None = None
+    maximal_leakage: Number | None = None
     keeps: bool
     missed: Finite
 
@@ -206,10 +208,11 @@ def _rows(found: Analysis, of: str) -> list[dict[str, Any]]:
 def _promise(found: Analysis, promised: DesignProblem) -> KeptPromise:
     """Return whether a mechanism keeps a promise."""
     least = least_lift(found.matrix, promised.sides, found.uncertainty)
-    keeps, missed = kept(found.greatest_ratio, least, promised, rounded=found.matrix.rounded)
+    greatest = found.matrix.sum_of_greatest
+    keeps, missed = kept(found.greatest_ratio, least, promised, rounded=found.matrix.rounded, greatest=greatest)
     lower = None if promised.lower is None else float(promised.lower)
-    of_cap = {} if promised.cap is None else {"cap": float(promised.cap)}
-    return KeptPromise(epsilon=float(promised.epsilon), lower=lower, keeps=keeps, missed=missed, **of_cap)
+    beside = {name: float(number) for name, number in promised.sides.beside.items() if name != "lower"}
+    return KeptPromise(epsilon=float(promised.epsilon), lower=lower, keeps=keeps, missed=missed, **beside)
 
 
 def _print(

@@ -14,7 +14,8 @@ from mechdesign.cli.mechanism_kinds import own_command
 from mechdesign.cli.output import say
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.shared_options import check_plot, plot_option, time_limit_option, write_plot
-from mechdesign.cli.source import Source, source_options
+from mechdesign.cli.source import Source
+from mechdesign.cli.source_options import source_options
 from mechdesign.cli.streams import print_error
 from mechdesign.cli.windows_sample import reference_option
 from mechdesign.comparison import Comparison, compare, equal_local_epsilon, price_caps

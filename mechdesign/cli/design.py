@@ -17,7 +17,8 @@ from mechdesign.cli.output import print_facts, say
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.records_command import RecordOptions, design_views, record_options
 from mechdesign.cli.shared_options import check_plot, plot_option, time_limit_option, write_plot
-from mechdesign.cli.source import Source, source_options
+from mechdesign.cli.source import Source
+from mechdesign.cli.source_options import source_options
 from mechdesign.cli.streams import print_error
 from mechdesign.cli.windows_design import WindowOptions, design_strings, window_options
 from mechdesign.comparison import Comparison, compare
@@ -141,7 +142,8 @@ def design_command(
     With --windows the mechanism reports about any string: see docs/tutorials/reports-about-any-string.md.
 
     With --columns each person reports about one view of the record, drawn at random; the promise is about the whole
-    record, however its columns depend on each other. --delta is divided among the views.
+    record, however its columns depend on each other. --delta is divided among the views. With --secret and --known it
+    is about that column only.
 
     With --by the promise holds in every group of that column, and the summary says what that costs, beside one
     mechanism for each group (--group makes it). A mechanism designed without --by promises nothing to people whose
@@ -168,7 +170,7 @@ def design_command(
         check_ending(output)
     check_probabilities(output, probabilities=probabilities)
     check_plot(plot)
-    standard = places.check([output, plot], source.inputs(), as_json=as_json)
+    standard = places.check([output, plot], source.inputs(), as_json=as_json, data=source.data)
     problem, title = source.problem()
     note = source.note_on_unseen(problem.uncertainty.size)
     if note is not None:

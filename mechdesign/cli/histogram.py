@@ -119,7 +119,9 @@ class ReleaseJob:
         for path, ending in zip(self.outputs, (".csv", ".json"), strict=True):
             if path is not None:
                 accepted_ending(path, [ending])
-        places.check(self.outputs, [self.source, *others], as_json=self.as_json, overwrite=self.overwrite)
+        places.check(
+            self.outputs, [self.source, *others], as_json=self.as_json, overwrite=self.overwrite, data=self.data
+        )
 
     def _check_source(self) -> None:
         if (self.file is None) == (self.data is None):
@@ -140,7 +142,8 @@ _JOB_OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--data",
         metavar="FILE",
-        help="CSV or Parquet file of records, in place of COUNTS.csv; one column is counted. - reads standard input.",
+        help="CSV or Parquet file of records, or a folder of them, in place of COUNTS.csv; one column is counted. "
+        "- reads standard input.",
     ),
     click.option(
         "--column", metavar="COLUMN", help="The column of --data: a name, or an index from 0 with --no-header."

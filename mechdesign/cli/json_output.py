@@ -85,6 +85,7 @@ class Promised(Printed):
     not_protected: str | None = None
     lower: Nearest | None = None
     cap: Nearest | None = None
+    maximal_leakage: Nearest | None = None
     lower_leakage: Number | None = None
     samples_asserted: Literal[True] | None = None
     table: TableKept | None = None

@@ -18,28 +18,20 @@ from mechdesign.data.files import write_atomically
 from mechdesign.data.reading import read_bounded
 from mechdesign.errors import GuaranteeError, InputError, LimitError, printable, shorten
 from mechdesign.mechanism.mechanism_files import parsed_json, read_content
-from mechdesign.numerics.epsilon import Epsilon
-from mechdesign.numerics.exact import plain_text
 
 if TYPE_CHECKING:
     from mechdesign.proofs.kernel import Verdict
 
 _MOST_BYTES = 1 << 25
 """Of a certificate; 90,000 numerators take two megabytes."""
-_THEOREM = "for every prior Q of the set, every report y and every input x: K(y|x) <= e^{} sum Q(x') K(y|x')"
 _NPZ = "{} is an NPZ file; Coq is given the integers of JSON"
-_BELOW = "K(y|x) >= e^-{} sum Q(x') K(y|x')"
-_LEARNT = (
-    "; and whatever the prior is, the shares of {} independent draws from it are farther from it than the radius with "
-    "probability at most {}"
-)
-_CAP = "for every two inputs K(y|x) <= e^{} K(y|x')"
 
 
 class MachineChecked(Printed):
     """A theorem about the integers of a file, and what it stands on."""
 
     theorem: str
+    definitions: Labels
     coq: str
     axioms: Labels
     certificate: Hash
@@ -69,11 +61,13 @@ class MachineCheck:
     def of(self, file: str, kind: str, progress: Callable[[str], None], *, as_json: bool) -> MachineChecked:
         """Keep the certificate of a file that holds, and return what Coq has proved of it."""
         from mechdesign.proofs.coq_file import certificate
+        from mechdesign.proofs.theorem_words import theorem_in_words
+        from mechdesign.proofs.theories import theory_of
 
-        if kind != "matrix":
+        if kind not in {"matrix", "windows"}:
             raise LimitError.not_machine_checked(
-                f"{printable(file)} does not hold a matrix, and the machine-checked proofs are about matrices; verify "
-                "without --machine-checked"
+                f"{printable(file)} holds {kind}, which the machine-checked proofs do not cover; verify without "
+                "--machine-checked"
             )
         document, content = self._read(file)
         text = certificate(document, content)
@@ -81,18 +75,9 @@ class MachineCheck:
             check([self.kept], [file], as_json=as_json)
             write_atomically(self.kept, text.encode())
         verdict = self.verdict(document, content, progress)
-        sides = (("epsilon", _THEOREM), ("lower", _BELOW), ("cap", _CAP))
-        promise = document["guarantee"]
-        told = [
-            words.format(exponent_in_words(promise[side])) for side, words in sides if promise.get(side) is not None
-        ]
-        learnt = (
-            ""
-            if verdict.learnt is None
-            else _LEARNT.format(verdict.learnt[0], str(document["guarantee"]["delta"]).lower())
-        )
         return MachineChecked(
-            theorem="; and ".join(told) + "; the rows sum to 1, and the set has a prior" + learnt,
+            theorem=theorem_in_words(document, verdict.learnt),
+            definitions=[f"{page}.v" for page in theory_of(document).pages],
             coq=verdict.coq,
             axioms=verdict.axioms,
             certificate=verdict.certificate,
@@ -141,6 +126,7 @@ class MachineCheck:
     def _refusal(self, document: Any, content: bytes) -> GuaranteeError:
         """Return the kernel's refusal: the first output that breaks the promise, and a symbol at which it does."""
         from mechdesign.proofs.kernel import refusals
+        from mechdesign.proofs.theorem_words import place_in_words
 
         found = refusals(document, content)
         if not found:
@@ -148,19 +134,16 @@ class MachineCheck:
                 "Coq did not accept the theorem, and its test names no output that breaks the guarantee; perhaps "
                 "memory ran out; merge symbols, or report this file"
             )
-        output, symbol = document["outputs"][found[0].output], document["inputs"][found[0].symbol]
+        where = place_in_words(document, found[0].output, found[0].symbol)
         others = f", and of {len(found) - 1} more" if len(found) > 1 else ""
-        return GuaranteeError.guarantee_false(
-            f"the guarantee is false: Coq refuses that of output {shorten(output)} at the input {shorten(symbol)}"
-            f"{others}"
-        )
+        return GuaranteeError.guarantee_false(f"the guarantee is false: Coq refuses {where}{others}")
 
     @staticmethod
     def facts(found: MachineChecked) -> list[tuple[str, str]]:
         """Return what people read of a theorem."""
         return [
             ("theorem", found.theorem),
-            ("checked by", f"Coq {found.coq}, from definitions in Spec.v"),
+            ("checked by", f"Coq {found.coq}, from definitions in {' and '.join(found.definitions)}"),
             ("axioms", ", ".join(axiom.rpartition(".")[2] for axiom in found.axioms) + ": of the real numbers"),
             ("certificate", f"SHA-256 {found.certificate}"),
         ]
@@ -173,21 +156,6 @@ def certified(name: str | None, content: bytes, source: str, progress: Callable[
     if content[:2] == b"PK":
         raise InputError.wrong_file_format(_NPZ.format(source))
     return MachineCheck(asked=True, given=name).verdict(parsed_json(content, source), content, progress)
-
-
-def exponent_in_words(text: str) -> str:
-    """Return an epsilon of a file as an exponent of e.
-
-    Examples
-    --------
-    >>> [exponent_in_words(text) for text in ("2/1", "0.50", "1/3", "log(4)")]
-    ['2', '0.5', '(1/3)', 'log(4)']
-    """
-    epsilon = Epsilon.of(text)
-    if epsilon.exponent is None:
-        return epsilon.text
-    number = plain_text(epsilon.exponent)
-    return f"({number})" if "/" in number else number
 
 
 def machine_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -9,7 +9,8 @@ import click
 from mechdesign.cli import places
 from mechdesign.cli.json_output import Labels, Output, Printed, Text, print_output
 from mechdesign.cli.output import print_facts
-from mechdesign.cli.source import Source, source_options
+from mechdesign.cli.source import Source
+from mechdesign.cli.source_options import source_options
 from mechdesign.optimize import methods
 
 

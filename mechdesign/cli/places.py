@@ -17,16 +17,17 @@ def check(
     as_json: bool,
     overwrite: bool = True,
     permanent: bool = False,
+    data: str | None = None,
 ) -> bool:
     """Check inputs and outputs before anything is read, and return whether standard output is one of the outputs.
 
     If it is, the summary for people goes to standard error. Without ``overwrite`` an output that exists is refused, by
-    the reason that permanent reports have, or other draws.
+    the reason that permanent reports have, or other draws. ``data``, if it is a folder, takes no output.
     """
     standard = STANDARD in outputs
     if standard and as_json:
         raise click.UsageError(f"--json and the output {STANDARD} both want standard output; leave one of them out")
-    check_places(outputs, inputs)
+    check_places(outputs, inputs, data)
     if not overwrite:
         for path in outputs:
             if path is not None:

@@ -14,7 +14,8 @@ from mechdesign.cli.plan_reports import WANTED, ReportOptions, run_plan_reports
 from mechdesign.cli.records_command import RecordOptions, record_options
 from mechdesign.cli.records_plan import plan_designed
 from mechdesign.cli.shared_options import check_plot, plot_option, time_limit_option, write_plot
-from mechdesign.cli.source import Source, bound_option, source_options
+from mechdesign.cli.source import Source
+from mechdesign.cli.source_options import bound_option, source_options
 from mechdesign.cli.windows_sample import drift_option, reference_option
 from mechdesign.data.fields import Number
 from mechdesign.display.numbers import text_above, text_below

@@ -37,7 +37,7 @@ class PromisedView(Printed):
 
 
 class RecordsPromised(Printed):
-    """What views promise about the whole record, and the leakage that is proved."""
+    """What views promise about the whole record, or about a secret alone, and the leakage that is proved."""
 
     epsilon: Nearest
     delta: Number | None
@@ -47,6 +47,7 @@ class RecordsPromised(Printed):
     leakage: Number
     lower: Nearest | None = None
     lower_leakage: Number | None = None
+    secret: Text | None = None
     samples_asserted: Literal[True] | None = None
 
 
@@ -131,9 +132,11 @@ def _checked_claims(mechanism: Any, progress: Callable[[str], None], time_limit:
 def _compared_tables(mechanism: Any) -> list[ComparedTable]:
     """Return the tables that views share, those first in which they differ most."""
     from mechdesign.records.joint_existence import no_joint_law
+    from mechdesign.records.record_secret import tables_of
     from mechdesign.records.shared_tables import shared_tables
 
-    sets = [(part.name, part.attributes, part.mechanism.guarantee.uncertainty) for part in mechanism.listed]
+    shown = [(part.name, part.attributes, part.mechanism.guarantee.uncertainty) for part in mechanism.listed]
+    sets = list(tables_of(shown))
     found = sorted(shared_tables(sets), key=lambda table: -table.distance)
     for table in found:
         if table.contradicts:
@@ -168,7 +171,7 @@ def _claim_facts(found: CheckedRecords) -> list[tuple[str, str]]:
     if found.error is not None and found.recomputed_lower_bound is not None:
         facts.append(("error", f"{found.error:.10g} / n, computed again from the integers"))
         bound = f"{text_below(found.recomputed_lower_bound, 10)} / n for any mechanism of whole records"
-        facts.append(("lower bound", f"{bound}, confirmed from its vectors"))
+        facts.append(("lower bound", f"{bound}, computed again from the file"))
     return facts
 
 

@@ -6,9 +6,8 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from mechdesign.data.files import STANDARD
 from mechdesign.data.inputs import readable
-from mechdesign.data.parts import find_parts
+from mechdesign.data.part_columns import read_columns
 from mechdesign.data.tables import open_columns
 from mechdesign.errors import InputError, printable, shorten
 
@@ -21,16 +20,12 @@ def read_records(
 
     chunks: dict[str, list[Any]] = {name: [] for name in names}
     with readable(path) as place:
-        for part in [place] if path == STANDARD else [part.path for part in find_parts(path)]:
-            opened = open_columns(part, names, header=header, show_values=show_values, encoded=names)
-            for name in joined:
-                _refuse_column(part, name)
-            for batch in opened.batches:
-                for name in names:
-                    column = batch.column(name)
-                    chunks[name].append(column.dictionary_encode() if pa.types.is_string(column.type) else column)
-    if not any(map(len, chunks[names[0]])):
-        raise InputError.nothing_given(f"{path} has no records; give a line for each record")
+        for batch in read_columns(place, names, header=header, show_values=show_values, encoded=True):
+            if batch.before == 0:
+                for name in joined:
+                    _refuse_column(batch.path, name)
+            for name, column in zip(names, batch.columns, strict=True):
+                chunks[name].append(column.dictionary_encode() if pa.types.is_string(column.type) else column)
     return {name: _labelled(pa.chunked_array(found).unify_dictionaries()) for name, found in chunks.items()}
 
 

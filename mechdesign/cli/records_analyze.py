@@ -130,6 +130,9 @@ def _print(found: RecordAnalysis, title: str, data: str | None) -> None:
 
 
 def _print_known(found: RecordAnalysis, data: str | None) -> None:
+    if found.mechanism.secret is not None:
+        say(f"The promise is about {found.mechanism.guarantee.whose}, against those who know no other column.")
+        return
     if not found.side:
         say(
             "What reports tell those who know an attribute is not known from the tables of the views: give --data FILE."

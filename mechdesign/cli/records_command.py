@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from mechdesign.records.views_of_records import RecordViews
 
 _MOST_IMPOSSIBLE = 1 << 24  # bytes
-_OWN = {"epsilon", "delta", "known", "data", "no_header", "output", "as_json", "bits", "tol", "time_limit"}
+_OWN = {"epsilon", "delta", "known", "secret", "data", "no_header", "output", "as_json", "bits", "tol", "time_limit"}
 _STANDARD_ERROR = 0.01
 
 
@@ -76,7 +76,7 @@ _RECORD_OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "--columns",
         metavar="A,B,C+D",
         help="Report about whole records of --data: one view of each, drawn at random: a column, or a group of columns "
-        "with + between them. The promise is about the whole record.",
+        "with + between them. The promise is about the whole record, or with --secret about that column alone.",
     ),
     click.option("--pairs", is_flag=True, help="With --columns: the views are all pairs of columns, for their tables."),
     click.option(
@@ -178,7 +178,8 @@ def design_views(
     if output is not None:
         accepted_ending(output, (".json",))
     files = files_of(options, source)
-    standard = places.check([output, windows.evidence], [*files, options.impossible, windows.heavy], as_json=as_json)
+    inputs = [*files, options.impossible, windows.heavy]
+    standard = places.check([output, windows.evidence], inputs, as_json=as_json, data=source.data)
     with Progress() as progress:
         found = designed_views(options, options_of_windows(windows), source, progress, **search)
     mechanism = found.mechanism
@@ -199,6 +200,11 @@ def files_of(options: RecordOptions, source: Source) -> list[str]:
     """Return the files that views are made from."""
     if (source.data is None) is not bool(options.table) or source.epsilon is None:
         raise click.UsageError("--columns needs --data FILE or --table FILE, --epsilon, and --delta or --known")
+    if source.secret is not None and (not source.known or options.groups is not None):
+        raise click.UsageError(
+            "--secret beside --columns needs --known, and --columns that name the groups: no method designs estimates "
+            "where the joint distribution of a secret is uncertain"
+        )
     return list(options.table) if source.data is None else [source.data]
 
 
@@ -230,7 +236,8 @@ def _views_of_files(
     if not (options.table and options.pairs):  # tables of pairs overlap
         _refuse_twice([name for group in groups for name in group])
     progress("reading records")
-    wanted = list(dict.fromkeys([*names, *options.side]))
+    beside = [*options.side, *([] if source.secret is None else [source.secret])]
+    wanted = list(dict.fromkeys([*names, *beside]))
     joined = [] if source.no_header else [name_of(group) for group in groups if len(group) > 1]
     about: dict[str, Any] = {
         "pairs": options.pairs,
@@ -239,12 +246,13 @@ def _views_of_files(
         "values": {name: _value(name, text) for name, text in _named(options.value, "--value")},
         "strings": dict.fromkeys(options.strings, windows),
         "side": options.side,
+        "secret": source.secret,
         "unseen": options.unseen_combinations,
         "impossible": _impossible(options.impossible),
         "missing": options.missing,
     }
     if options.table:
-        return views_of_tables(_tables(options, source, groups, joined), options.count_column, **about)
+        return views_of_tables(_tables(options, source, groups, joined, beside), options.count_column, **about)
     records = read_records(files[0], wanted, joined, header=not source.no_header, show_values=source.show_values)
     if options.groups is not None:
         progress("finding groups of columns")
@@ -256,7 +264,11 @@ def _views_of_files(
 
 
 def _tables(
-    options: RecordOptions, source: Source, groups: Sequence[tuple[str, ...]], joined: Sequence[str]
+    options: RecordOptions,
+    source: Source,
+    groups: Sequence[tuple[str, ...]],
+    joined: Sequence[str],
+    beside: Sequence[str],
 ) -> list[dict[str, Any]]:
     """Return the tables of counts, one for each view."""
     if options.groups is not None or source.no_header:
@@ -269,7 +281,7 @@ def _tables(
         raise click.UsageError(f"--columns has {options.count_column}, the column of counts; see --count-column")
     found = []
     for path, group in zip(options.table, groups, strict=True):
-        names = list(dict.fromkeys([*group, *options.side, options.count_column]))
+        names = list(dict.fromkeys([*group, *beside, options.count_column]))
         found.append(read_records(path, names, joined, header=True, show_values=source.show_values))
     return found
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from mechdesign.records.record_promise import RecordPromise
 
 _REPORTS = (10_000, 100_000, 1_000_000)
-_ROWS, _SIDE_ROWS = 60, 12
+_ROWS, _SIDE_ROWS, _HELD = 60, 12, 12
 
 
 @dataclass(frozen=True)
@@ -134,6 +134,9 @@ def records_page(
         mechanism=mechanism,
         views=_views(found),
         rows=_ROWS,
+        secret=mechanism.secret,
+        told=_told(mechanism),
+        merged=[_merged(mechanism, name, count) for name, count in mechanism.merged.items()],
         bins={name: bins.labels for name, bins in mechanism.bins.items()},
         side=[(each, math.exp(min(each.leakage, 700.0))) for each in found.side[:_SIDE_ROWS]],
         sides=len(found.side),
@@ -185,6 +188,22 @@ def _views(found: RecordAnalysis) -> list[PageView]:
             )
         )
     return views
+
+
+def _merged(mechanism: RecordMechanism, name: str, count: int) -> dict[str, Any]:
+    """Return what the page says of the category of a view that holds merged combinations."""
+    from mechdesign.records.record_words import category_of
+
+    part = mechanism.part(name)
+    held = mechanism.in_category(part, _HELD)
+    return {"view": name, "category": category_of(part), "count": count, "held": held, "more": count - len(held)}
+
+
+def _told(mechanism: RecordMechanism) -> float | None:
+    """Return what a report tells at most of what its view shows, beside a secret; None where all of it is protected."""
+    from mechdesign.records.side_knowledge import leakage_at_reference
+
+    return None if mechanism.secret is None else max(map(leakage_at_reference, mechanism.listed))
 
 
 def _claim(checked: RecordsChecked) -> Any:

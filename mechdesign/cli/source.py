@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 
-from mechdesign.cli.output import say, show_values_option
+from mechdesign.cli.output import say
 from mechdesign.data.counts import count_column, read_counts, with_unseen
 from mechdesign.data.inputs import readable
 from mechdesign.data.joint_counts import About, JointCounts, count_pairs, read_joint_counts
+from mechdesign.data.labels import by_falling_count
 from mechdesign.errors import InputError, printable, shorten
+from mechdesign.mechanism.sampler import random_bytes
+from mechdesign.mechanism.uniform_draws import drawn_records
 from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty import L1Ball, SecretPromise, UncertaintySet, Union
 from mechdesign.uncertainty.from_counts import kinds_from_counts, set_from_counts
 from mechdesign.uncertainty.joint_limits import LIMITS
-from mechdesign.uncertainty.radii import CLOPPER_PEARSON, OBSERVED_SUMS, WEISSMAN
 from mechdesign.uncertainty.relative_ball import RelativeBall
-from mechdesign.utility import EstimationError, MutualInformation, Objective, Workload, utility_by_name, utility_names
-from mechdesign.utility.worst_case import PREFIX
+from mechdesign.uncertainty.sides import Sides
+from mechdesign.utility import EstimationError, MutualInformation, Objective, Workload, utility_by_name
 
 if TYPE_CHECKING:
     from mechdesign.problem_file import ProblemFile
@@ -44,10 +47,12 @@ class Source:
     cover: bool | None
     secret: str | None
     unseen: str | None
+    sample: int | None
     no_header: bool
     epsilon: str | None
     lower: str | None
     cap: str | None
+    maximal_leakage: str | None
     delta: str | None
     radius: str | None
     known: bool
@@ -94,10 +99,14 @@ class Source:
             return problem, problem.utility
         wanted = self.utility_asked_for()
         if self.epsilon is None:
-            if self.lower is not None or self.cap is not None:
-                raise click.UsageError("--lower and --cap need --epsilon, the promise from above")
+            if (self.lower, self.cap, self.maximal_leakage) != (None, None, None):
+                raise click.UsageError("--lower, --cap and --maximal-leakage need --epsilon, the promise from above")
             return None, wanted
-        return DesignProblem(known, self.epsilon, wanted, self.lower, self.cap), wanted
+        return DesignProblem(known, self.sides(self.epsilon), wanted), wanted
+
+    def sides(self, epsilon: str) -> Sides:
+        """Return the numbers of the promise."""
+        return Sides(epsilon, self.lower, self.cap, self.maximal_leakage)
 
     def problem(self) -> tuple[DesignProblem, str]:
         """Return the problem and its title."""
@@ -110,11 +119,11 @@ class Source:
         utility = self.utility_asked_for()
         if self.by is None or self.group is not None:
             known, title = self._priors()
-            return DesignProblem(known, self.epsilon, utility, self.lower, self.cap), _printable(title)
+            return DesignProblem(known, self.sides(self.epsilon), utility), _printable(title)
         from mechdesign.optimize.groups import designable
 
         union, title = self._in_groups(self.by)
-        problem = DesignProblem(union, self.epsilon, utility, self.lower, self.cap)
+        problem = DesignProblem(union, self.sides(self.epsilon), utility)
         return designable(problem, cover=self.cover), _printable(title)
 
     def _priors(self) -> tuple[UncertaintySet, str]:
@@ -135,11 +144,13 @@ class Source:
             with readable(self.data) as place:
                 counts = count_column(place, self.column, header=not self.no_header, show_values=self.show_values)
                 title = f"{place}, column {self.column}"
-            counts = with_unseen(counts, self._unseen_labels())
+                title += "" if self.sample is None else f", {self.sample} records drawn at random"
+            counts = with_unseen(self._drawn(counts), self._unseen_labels())
         else:
             if self.column is not None:
                 raise click.UsageError("--column belongs to --data; a file of counts has two columns, label and count")
             self._unseen_labels()
+            self._refuse_sample()
             self._check_set()
             with readable(self.counts or "") as place:
                 counts = read_counts(place, header=not self.no_header, show_values=self.show_values)
@@ -149,6 +160,24 @@ class Source:
         except InputError as error:
             raise error.reworded(f"{title}: {error}") from None
         return known, title
+
+    def _drawn(self, counts: dict[str, int]) -> dict[str, int]:
+        """Return counts of all records, or of the --sample of them that is drawn; labels outside of it have count 0."""
+        if self.sample is None:
+            return counts
+        total = sum(counts.values())
+        if not 1 <= self.sample <= total:
+            raise click.UsageError(f"--sample is {self.sample}; accepted: 1 to {total}, the records that there are")
+        if self.delta is None:
+            raise click.UsageError("--sample needs --delta, the probability that the sample misleads")
+        taken = drawn_records(np.fromiter(counts.values(), dtype=np.int64), self.sample, random_bytes(None)).tolist()
+        drawn = dict(zip(counts, taken, strict=True))
+        return {label: drawn[label] for label in by_falling_count(drawn)}
+
+    def _refuse_sample(self) -> None:
+        """Refuse --sample where no column of records is counted by itself."""
+        if self.sample is not None:
+            raise click.UsageError("--sample belongs to --data with --column alone; leave it out")
 
     def _unseen_labels(self) -> list[str]:
         """Return the labels that the records of --data lack."""
@@ -217,6 +246,7 @@ class Source:
         if self.data is not None and self.column is None:
             option = "--by" if about == "group" else "--secret"
             raise click.UsageError(f"{option} with --data needs --column, the column that is reported")
+        self._refuse_sample()
         if self.counts is not None and self.column is not None:
             raise click.UsageError("--column belongs to --data; a file of joint counts has three columns")
         (self._check_set if about == "group" else self._check_one_way)()
@@ -300,13 +330,7 @@ class Source:
             raise error.reworded(f"{error}{hint}") from None
 
 
-_NAMES = utility_names(with_matrix=False)
 _KINDS = kinds_from_counts()
-_UTILITIES = (
-    f"The utility to maximise, or the error to minimise: {', '.join(_NAMES)}. {PREFIX} before mutual-information or a "
-    f"gain (such as {PREFIX}hamming-accuracy) maximises its least value over the priors. [default: "
-    f"{EstimationError.name}; {MutualInformation.name} with --lower, and with --secret and --delta]"
-)
 
 
 def _labels_in(text: str) -> list[str]:
@@ -322,129 +346,3 @@ def _printable(title: str) -> str:
     """Return a title that files can hold, whatever the bytes and the length of the names in it."""
     shown = printable(title)
     return shown if len(shown) <= _LONGEST_TITLE else f"{shown[:_LONGEST_TITLE]}..."
-
-
-bound_option = click.option(
-    "--bound",
-    metavar="NAME",
-    help=f"What relates samples, radius and --delta, the sharpest first: {OBSERVED_SUMS} (for counts, their default), "
-    f"{CLOPPER_PEARSON} (the default without counts) or {WEISSMAN} (ED eq. 37).",
-)
-
-_OPTIONS: tuple[Callable[[Any], Any], ...] = (
-    click.argument("problem_file", metavar="[PROBLEM.toml]", required=False),
-    click.option("--counts", metavar="FILE", help="CSV of two columns, label and count; - reads standard input."),
-    click.option(
-        "--data",
-        metavar="FILE",
-        help="CSV or Parquet file of records, of which one column is counted; - reads standard input. With --delta the "
-        "alphabet must be fixed beforehand: --unseen names what the records may lack.",
-    ),
-    click.option(
-        "--column", metavar="COLUMN", help="The column of --data: a name, or an index from 0 with --no-header."
-    ),
-    click.option(
-        "--by",
-        metavar="COLUMN",
-        help="Keep the promise in every group of this column, whose value may be known: each has its own distribution. "
-        "With --counts, a CSV of three columns: both, of which this names one, and the count of each pair. --delta is "
-        "the probability for each group by itself; for all at once it adds up.",
-    ),
-    click.option("--group", metavar="VALUE", help="With --by: keep the promise in this group alone."),
-    click.option(
-        "--cover/--no-cover",
-        default=None,
-        help="With --by: design for one l1 ball around the sets of all groups, or for the union itself, of which the "
-        "best mechanism found may not be certified. [default: `design` tries both and keeps the better one; other "
-        "commands take the union where a method is exact for it]",
-    ),
-    click.option(
-        "--secret",
-        metavar="COLUMN",
-        help="Protect this column alone: reports on --column may tell all that says nothing about it. With --counts, a "
-        "CSV of three columns: both attributes, of which this names one, and the count of each pair.",
-    ),
-    click.option(
-        "--unseen",
-        metavar="LABEL,...",
-        help="With --data: labels that the records lack and that may be reported, also one for all the rest, such as "
-        "other. Each has count 0; quotes keep a comma within a label.",
-    ),
-    click.option("--no-header", is_flag=True, help="The CSV file has no line of column names."),
-    click.option("--epsilon", metavar="E", help='Privacy parameter in nats: a decimal, or "log(9/8)".'),
-    click.option(
-        "--lower",
-        metavar="L",
-        help="Promise from below too, in nats as --epsilon: no report makes any value less likely by a factor below "
-        "exp(-L), so that none is ruled out (local information privacy). Without it reports may rule values out.",
-    ),
-    click.option(
-        "--cap",
-        metavar="C",
-        help="Keep local differential privacy with C too, in nats as --epsilon: whatever anybody knows beforehand, a "
-        "report makes nothing more likely by a factor above exp(C). Not with --lower.",
-    ),
-    click.option(
-        "--delta",
-        metavar="D",
-        help="Probability in [0, 1) that the true distribution is further from the estimate than the radius; with "
-        "--secret, that the joint distribution lies outside of limits from the counts.",
-    ),
-    click.option(
-        "--radius",
-        metavar="R",
-        help="l1 radius in [0, 2], instead of --delta.",
-    ),
-    click.option(
-        "--known",
-        is_flag=True,
-        help="Instead of --delta: the counts are the distribution itself, no sample of it, as of a whole population.",
-    ),
-    click.option(
-        "--samples",
-        metavar="N",
-        type=int,
-        help="Number of samples behind --delta: the total of the counts, as without this option. Any other number is "
-        "refused; a what-if is a problem file with probabilities and samples.",
-    ),
-    bound_option,
-    click.option(
-        "--set",
-        "kind",
-        metavar="KIND",
-        help=f"The set that holds the true distribution except with probability --delta: {', '.join(_KINDS)}. Limits "
-        "of each category (box, lower-limits) are best where one category has most of the mass; event-set, best up to "
-        "16 categories, and relative-ball, for any number, are nearly always better than the l1 ball. "
-        f"[default: {_KINDS[0]}]",
-    ),
-    show_values_option,
-    click.option("--utility", metavar="NAME", help=_UTILITIES),
-    click.option(
-        "--workload",
-        metavar="QUERIES",
-        help="What --utility estimation-error is about: frequencies, prefix (cumulative), marginals=2x3, symbols=a,b, "
-        "weights=1,2 or scores=1,2 (their mean); by label weights=a:1,b:2. [default: frequencies]",
-    ),
-)
-
-
-def source_options(command: Callable[..., Any], own: Collection[str] = ()) -> Callable[..., Any]:
-    """Give a command the options of `Source`, which it receives as one object named ``source``.
-
-    A command that declares some of these options on its ``own`` names them.
-    """
-
-    def wrapped(**values: Any) -> Any:
-        names = Source.__dataclass_fields__
-        source = Source(**{name: values.pop(name) for name in names})
-        return command(source=source, **values)
-
-    wrapped.__doc__ = command.__doc__
-    decorated: Callable[..., Any] = wrapped
-    # Options of the command itself, where they are declared below this decorator, stand after those of a problem.
-    setattr(decorated, "__click_params__", list(getattr(command, "__click_params__", [])))  # noqa: B010
-    for option in reversed(_OPTIONS):
-        decorated = option(decorated)
-    parameters: list[click.Parameter] = getattr(decorated, "__click_params__", [])
-    parameters[:] = [parameter for parameter in parameters if parameter.name not in own]
-    return decorated

@@ -82,7 +82,7 @@ class TableCounts:
 
 _COUNT_OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option("--counts", metavar="FILE", help="A CSV of two columns, label and count: the counts of the file."),
-    click.option("--data", metavar="FILE", help="The file itself: CSV or Parquet."),
+    click.option("--data", metavar="FILE", help="The file itself: CSV or Parquet, or a folder of such files."),
     click.option("--column", metavar="COLUMN", help="With --data: a name, or an index from 0 with --no-header."),
     click.option(
         "--columns",

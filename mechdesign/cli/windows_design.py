@@ -141,7 +141,7 @@ def design_strings(options: WindowOptions, source: Source, output: str | None, *
     if output is not None:
         accepted_ending(output, (".json",))
     inputs = [sample.data, sample.table, options.heavy]
-    standard = places.check([output, options.evidence], inputs, as_json=as_json)
+    standard = places.check([output, options.evidence], inputs, as_json=as_json, data=sample.data)
     with Progress() as progress:
         progress("counting strings")
         counts, heavy = sample.counts(options.form), None

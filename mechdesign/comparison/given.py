@@ -65,7 +65,7 @@ def _row(name: str, given: ExactMatrix, problem: DesignProblem, objective: Objec
     known = problem.uncertainty
     exact = given.on_alphabet_of(known)
     worst, least = exact.greatest_ratio(known), least_lift(exact, problem.sides, known)
-    keeps, missed = kept(worst, least, problem, rounded=exact.rounded)
+    keeps, missed = kept(worst, least, problem, rounded=exact.rounded, greatest=exact.sum_of_greatest)
     return Compared(
         "",
         name,
@@ -102,8 +102,15 @@ def least_lift(exact: ExactMatrix, sides: Sides, known: UncertaintySet) -> Fract
     return min(exact.least_lifts(priors_below(sides.floor_up, known)))
 
 
-def kept(worst: Fraction | None, least: Fraction, problem: DesignProblem, *, rounded: bool) -> tuple[bool, float]:
-    """Return whether lifts keep the promise of a problem, and by how many nats they miss it, rounded up.
+def kept(
+    worst: Fraction | None,
+    least: Fraction,
+    problem: DesignProblem,
+    *,
+    rounded: bool,
+    greatest: Fraction = Fraction(1),
+) -> tuple[bool, float]:
+    """Return whether a mechanism keeps the promise of a problem, and by how many nats it misses it, rounded up.
 
     Parameters
     ----------
@@ -115,6 +122,8 @@ def kept(worst: Fraction | None, least: Fraction, problem: DesignProblem, *, rou
         With the promise.
     rounded : bool
         Whether the promise may be missed by the errors of floats, 1e-12 nats.
+    greatest : Fraction
+        The sum of the greatest probabilities of its outputs.
 
     Examples
     --------
@@ -131,4 +140,6 @@ def kept(worst: Fraction | None, least: Fraction, problem: DesignProblem, *, rou
     excess = worst / problem.epsilon.exp_down
     if below is not None:
         excess = max(excess, 1 / (least * below.exp_down))
+    if problem.maximal_leakage is not None:
+        excess = max(excess, greatest / problem.maximal_leakage.exp_down)
     return excess <= 1 + Fraction(FLOAT_LEAKAGE if rounded else 0), log_up(max(Fraction(1), excess))

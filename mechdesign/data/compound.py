@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mechdesign.data.labels import canonical_label, check_parts, joined_labels
-from mechdesign.data.tables import index_from, open_columns
+from mechdesign.data.part_columns import read_columns
 from mechdesign.errors import InputError, shorten
 
 SEPARATOR = " & "
@@ -71,7 +71,7 @@ def check_compound(labels: Sequence[str], columns: Sequence[str]) -> None:
 def count_cells(
     path: str | os.PathLike[str], columns: Sequence[str], *, header: bool = True, show_values: bool = False
 ) -> dict[str, int]:
-    """Count the combinations of columns of a CSV or Parquet file that occur, by falling count, then by label.
+    """Count the combinations that occur in a file, or the files of a folder, by falling count, then by label.
 
     Raises
     ------
@@ -79,19 +79,13 @@ def count_cells(
         For columns that are missing, values that cannot be labels, and labels that hold the separator.
     """
     found: Counter[tuple[str, ...]] = Counter()
-    before = 0
-    names = [name if header else str(index_from(name)) for name in columns]
-    for batch in open_columns(path, list(columns), header=header, show_values=show_values).batches:
-        values = [batch.column(name).to_pylist() for name in names]
-        for row, cell in enumerate(zip(*values, strict=True)):
+    for batch in read_columns(path, columns, header=header, show_values=show_values):
+        for row, cell in enumerate(zip(*(values.to_pylist() for values in batch.columns), strict=True)):
             if None in cell or "" in cell:
                 raise InputError.missing_value(
-                    f"{path}, record {before + row + 1} has a missing value; give missing values a label, such as ?"
+                    f"{batch.record(row)} has a missing value; give missing values a label, such as ?"
                 )
             found[cell] += 1
-        before += len(batch)
-    if not found:
-        raise InputError.nothing_given(f"{path} has no records; give a line for each record")
     cells = {tuple(map(canonical_label, cell)): count for cell, count in found.items()}
     check_parts({label for cell in cells for label in cell}, SEPARATOR)
     labels = joined_labels(cells, SEPARATOR)

@@ -13,8 +13,8 @@ import numpy as np
 
 from mechdesign.data.csv_blocks import other_separator, rows
 from mechdesign.data.labels import by_falling_count, canonical_label, canonical_labels, default_labels
+from mechdesign.data.part_columns import read_columns
 from mechdesign.data.reading import check_regular
-from mechdesign.data.tables import open_columns
 from mechdesign.errors import InputError, shorten
 
 _LARGEST_COUNT = 10**15
@@ -312,7 +312,7 @@ def _filled_lines(
 def count_column(
     path: str | os.PathLike[str], column: str, *, header: bool = True, show_values: bool = False
 ) -> dict[str, int]:
-    """Count the values of one column of a CSV or Parquet file, sorted by falling count, then by label.
+    """Count the values of one column of a file, or of the files of a folder, sorted by falling count, then by label.
 
     Parameters
     ----------
@@ -331,18 +331,14 @@ def count_column(
         Naming the column or the record, counted from 1, if it is missing or cannot be a label.
     """
     found: Counter[str] = Counter()
-    before = 0
-    for batch in open_columns(path, [column], header=header, show_values=show_values).batches:
-        values = batch.column(0)
+    for batch in read_columns(path, [column], header=header, show_values=show_values):
+        (values,) = batch.columns
         for entry in values.value_counts().to_pylist():
             try:
                 found[canonical_label(entry["values"])] += entry["counts"]
             except InputError:
-                place = values.to_pylist().index(entry["values"])
-                _refuse_record(entry["values"], f"{path}, record {before + place + 1}", show_values=show_values)
-        before += len(values)
-    if not found:
-        raise InputError.nothing_given(f"{path} has no records; give a line for each record")
+                row = values.to_pylist().index(entry["values"])
+                _refuse_record(entry["values"], batch.record(row), show_values=show_values)
     return _by_falling_count(found)
 
 

@@ -45,6 +45,7 @@ _END = re.compile(r",|\r?\n|\Z")
 _OTHER_SIGNS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 _COMMA, _QUOTE, _LINE_FEED, _RETURN = b',"\n\r'
 
+_FIRST_PRINTABLE, _LAST_PRINTABLE = 33, 126
 _PIECE_BYTES = 1 << 18  # compared at a time: arrays of this size stay in the cache, and their memory is reused
 
 Signs = NDArray[np.uint8]
@@ -314,6 +315,17 @@ def _parity(words: Words) -> Words:
     before = np.bitwise_xor.accumulate(odd >> np.uint64(63))
     odd[1:] ^= np.uint64(0) - before[:-1]  # all ones after an odd number
     return odd
+
+
+def has_no_space(signs: Signs) -> bool:
+    """Return whether all bytes are printable characters of ASCII, from 33 to 126, none of which is white space.
+
+    Examples
+    --------
+    >>> has_no_space(np.frombuffer(b"a,b", np.uint8)), has_no_space(np.frombuffer(b"a b", np.uint8))
+    (True, False)
+    """
+    return not signs.size or bool(signs.min() >= _FIRST_PRINTABLE and signs.max() <= _LAST_PRINTABLE)
 
 
 def _check_encoding(block: Block) -> None:

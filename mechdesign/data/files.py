@@ -63,16 +63,20 @@ def accepted_ending(path: Place, endings: Iterable[str]) -> str:
     return ending
 
 
-def check_places(outputs: Iterable[Place | None], inputs: Iterable[Place | None] = ()) -> None:
+def check_places(
+    outputs: Iterable[Place | None], inputs: Iterable[Place | None] = (), data: Place | None = None
+) -> None:
     """Refuse outputs that cannot be written, or that are an input or another output, before they are computed.
 
     Two names denote the same file if they lead to the same path or the same inode, through links of either kind.
-    ``-`` is standard output among the outputs, and standard input among the inputs; None is skipped.
+    ``-`` is standard output among the outputs, and standard input among the inputs; None is skipped. Where ``data`` is
+    a folder, all in it is read as records.
 
     Raises
     ------
     InputError
-        As `check_writable` does; for two names of one file; and for two inputs that are both standard input.
+        As `check_writable` does; for two names of one file; for two inputs that are both standard input; and for an
+        output in the folder ``data``.
     """
     sources = [_Place.of(path, sys.stdin) for path in inputs if path is not None]
     if sum(source.name == STANDARD for source in sources) > 1:
@@ -90,6 +94,10 @@ def check_places(outputs: Iterable[Place | None], inputs: Iterable[Place | None]
             if same is not None:
                 also = "" if same.name == target.name else f", {same.description}"
                 raise InputError.same_file(f"the output {target.description} is {what}{also}; give another name")
+        if data is not None and target.is_in(data):
+            raise InputError.same_file(
+                f"the output {target.description} lies in the input {data}; give a name outside of this folder"
+            )
         targets.append(target)
 
 
@@ -112,6 +120,10 @@ class _Place:
             real = os.path.realpath(path)
             status = Path(path).stat()
         return cls(str(path), str(path), real, status)
+
+    def is_in(self, folder: Place) -> bool:
+        """Return whether this lies in a folder, or in one within it."""
+        return self.path is not None and Path(os.path.realpath(folder)) in Path(self.path).parents
 
     def is_same(self, other: _Place) -> bool:
         """Return whether both are the same file."""

@@ -17,12 +17,12 @@ import numpy as np
 
 from mechdesign.data.alphabet import is_missing
 from mechdesign.data.containers import package_of, series_as_arrow
+from mechdesign.data.csv_blocks import has_no_space
 from mechdesign.errors import InputError
 
 _ACCEPTED = "a list, a one-dimensional numpy array, a pandas or polars Series, or a pyarrow array"
 _MOST_DIGITS = 1_000
 _TOO_LONG = 10**_MOST_DIGITS
-_FIRST_PRINTABLE, _PRINTABLE = 33, 94  # the bytes from 33 to 126 are the printable characters of ASCII
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ class Ids:
                 joined = "".join(values).encode()
             except UnicodeEncodeError:  # the position is found below
                 joined = b" "
-            if _has_no_space(np.frombuffer(joined, np.uint8)) or _stripped(values):
+            if has_no_space(np.frombuffer(joined, np.uint8)) or _stripped(values):
                 return list(map(str.encode, values))
         if set(map(type, values)) == {int} and max(map(abs, values)) < _TOO_LONG:
             return [b"%d" % value for value in values]
@@ -92,7 +92,7 @@ class Ids:
         data = b"" if signs is None else signs.slice(int(offsets[0]), int(offsets[-1] - offsets[0])).to_pybytes()
         places = (offsets - offsets[0]).tolist()
         texts = [data[first:last] for first, last in pairwise(places)]
-        if all(texts) and _has_no_space(np.frombuffer(data, np.uint8)):
+        if all(texts) and has_no_space(np.frombuffer(data, np.uint8)):
             return texts
         # Files may hold bytes that are not UTF-8 in columns of text.
         return self._of_list([text.decode(errors="surrogateescape") for text in texts], start)
@@ -191,11 +191,6 @@ def _is_text(kind: Any) -> bool:
     import pyarrow as pa
 
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
-
-
-def _has_no_space(signs: Any) -> bool:
-    """Return whether all bytes are printable characters of ASCII, none of which is white space."""
-    return bool((signs - np.uint8(_FIRST_PRINTABLE) < _PRINTABLE).all())
 
 
 def _stripped(values: Sequence[str]) -> bool:

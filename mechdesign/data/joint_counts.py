@@ -14,7 +14,7 @@ import numpy as np
 from mechdesign.data.counts import RECORDS, checked_count, read_labelled_counts
 from mechdesign.data.labelled import own_labels, some_labels, table, vector
 from mechdesign.data.labels import by_falling_count, canonical_label, canonical_labels, default_labels
-from mechdesign.data.tables import open_columns
+from mechdesign.data.part_columns import read_columns
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import entries
 
@@ -214,7 +214,7 @@ def count_pairs(
     show_values: bool = False,
     about: About = "secret",
 ) -> JointCounts:
-    """Count the pairs of values of two columns of a CSV or Parquet file.
+    """Count the pairs of values of two columns of a file, or of the files of a folder.
 
     Parameters
     ----------
@@ -237,23 +237,16 @@ def count_pairs(
     if secret == column:
         raise InputError.column_twice(f"the {about} and the useful column are both {shorten(column)}; give two columns")
     found: Counter[tuple[str, str]] = Counter()
-    before = 0
-    opened = open_columns(path, [secret, column], header=header, show_values=show_values)
-    places = [opened.names.index(name) for name in (secret, column)]
-    for batch in opened.batches:
-        pairs = Counter(zip(*(batch.column(place).to_pylist() for place in places), strict=True))
-        for pair, count in pairs.items():
+    for batch in read_columns(path, [secret, column], header=header, show_values=show_values):
+        records = list(zip(*(values.to_pylist() for values in batch.columns), strict=True))
+        for pair, count in Counter(records).items():
             try:
                 found[canonical_label(pair[0]), canonical_label(pair[1])] += count
             except InputError as error:
                 detail = f": {error}" if show_values else " (show_values prints it)"
-                both = list(zip(*(batch.column(place).to_pylist() for place in places), strict=True))
                 raise InputError.bad_label(
-                    f"{path}, record {before + both.index(pair) + 1}: a value is missing or cannot be a label{detail}"
+                    f"{batch.record(records.index(pair))}: a value is missing or cannot be a label{detail}"
                 ) from None
-        before += len(batch)
-    if not found:
-        raise InputError.nothing_given(f"{path} has no records; give a line for each record")
     return _tabled(found, about)
 
 

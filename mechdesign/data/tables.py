@@ -26,6 +26,7 @@ from mechdesign.data.csv_blocks import (
     CsvRecord,
     blocks,
     field_count_error,
+    has_no_space,
     other_separator,
 )
 from mechdesign.data.reading import check_regular
@@ -285,8 +286,7 @@ def _trimmed(texts: Any) -> Any:
     import pyarrow.compute as pc
 
     _, _, signs = texts.buffers()
-    # Of the bytes in UTF-8, those from 33 to 126 are printable characters of ASCII; 0 to 32 hold its white space.
-    if signs is None or (np.frombuffer(signs, np.uint8) - np.uint8(33) <= 126 - 33).all():
+    if signs is None or has_no_space(np.frombuffer(signs, np.uint8)):
         return texts
     return pc.utf8_trim(texts, characters=WHITE_SPACE)
 

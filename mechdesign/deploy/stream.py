@@ -247,6 +247,7 @@ def privatize_file(  # noqa: PLR0913 - permanent reports take a key and ids wher
     ending = target.checked_ending(records.path, permanent=key is not None)
     alphabet = mechanism.alphabet(unknown, missing)
     draw = mechanism.drawing(random_bytes(rng), checked_key(rng, key, ids))
+    _refuse_secret(records, mechanism, target.keep)
     columns = records.open(*records.with_ids(target.keep, ids))
     written = records.written(columns, target.keep)
     done, seen = 0, IdsSeen(MOST_IDS)
@@ -264,6 +265,17 @@ def privatize_file(  # noqa: PLR0913 - permanent reports take a key and ids wher
             if progress is not None:
                 progress(f"privatizing: {done:,} records")
     return PrivatizedFile(done, seen.repeated, len(seen.changed))
+
+
+def _refuse_secret(records: RecordFile, mechanism: Deployed, keep: Sequence[str]) -> None:
+    """Refuse to copy the column that a promise about a secret protects."""
+    secret = mechanism.guarantee.secret
+    for name in keep:
+        if secret is not None and secret in {name, f"column {records.named(name)}"}:
+            raise InputError.column_twice(
+                f"the column {shorten(name)} cannot stand beside the reports: the promise is about it alone, and a "
+                "copy would undo it; name other columns"
+            )
 
 
 def check_arguments(call: str, records: object, mechanism: object) -> None:

@@ -22,13 +22,13 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def some(items: Sequence[str], most: int) -> str:
-    """Return items in one line, or the first of them and how many more there are.
+def some(items: Sequence[str], most: int, of: int | None = None) -> str:
+    """Return items in one line, or the first of them and how many more there are; ``of`` is the number of all.
 
     Examples
     --------
     >>> some(["a", "b", "c"], 2), some(["a", "b"], 2)
     ('a, b, and 1 more', 'a, b')
     """
-    more = len(items) - most
+    more = (len(items) if of is None else of) - most
     return ", ".join(items if more <= 0 else [*items[:most], f"and {more:,} more"])

@@ -32,7 +32,8 @@ class Optimality:
     bound : float
         No mechanism with the guarantee has more utility, or less error; rounded outward.
     multipliers : tuple of float
-        The dual vector lambda, from which anyone can compute the bound again.
+        The dual vector lambda, from which anyone can compute the bound again; for a promise of maximal leakage its
+        last entry is the multiplier of that.
     within_simplex : bool
         False where the claim is only about the mechanisms of ED Proposition 2 as printed, which are fewer
         than those with the guarantee once the radius exceeds twice the least probability.
@@ -50,16 +51,17 @@ class Optimality:
     form: QuadraticForm | None = None
     mixture: PriorMixture | None = None
 
-    def check_size(self, size: int) -> None:
-        """Refuse a claim about another number of symbols.
+    def check_size(self, size: int, *, on_average: bool = False) -> None:
+        """Refuse a claim about another number of symbols; on average there is one multiplier more.
 
         Raises
         ------
         InputError
             If lambda or Theta do not have one entry for each symbol.
         """
-        if len(self.multipliers) != size:
-            raise InputError.wrong_size(f"lambda has {len(self.multipliers)} entries; accepted: {size}, one a symbol")
+        if len(self.multipliers) != size + on_average:
+            accepted = f"{size}, one a symbol" + ", and one of the maximal leakage" * on_average
+            raise InputError.wrong_size(f"lambda has {len(self.multipliers)} entries; accepted: {accepted}")
         if self.form is not None and self.form.size != size:
             raise InputError.wrong_size(f"theta has {self.form.size} symbols; accepted: {size}, those of the mechanism")
         if self.mixture is not None and self.mixture.size != size:

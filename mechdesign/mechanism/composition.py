@@ -31,6 +31,7 @@ from mechdesign.mechanism.rounding import round_columns
 from mechdesign.numerics.arrays import Floats, real_array
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.uncertainty import ProductSet
+from mechdesign.uncertainty.sides import Sides
 from mechdesign.version import __version__
 
 SEPARATOR = " & "
@@ -122,7 +123,7 @@ def product(
     names = joined_labels(pairs(first.outputs, second.outputs), separator)
     (A, a), (B, b) = _lowest_terms(first), _lowest_terms(second)
     chosen = _chosen_bits(bits, a + b)
-    guarantee = Guarantee(_sum_of_epsilons(first, second, proofs), known, **_sums_below(first, second, proofs))
+    guarantee = Guarantee(_sum_of_epsilons(first, second, proofs), known, **_sums_beside(first, second, proofs))
     origin = _provenance("product of two mechanisms", first, second)
     if a + b <= chosen:
         return Parts(np.kron(A, B) << (chosen - a - b), chosen, guarantee, names, None, origin)
@@ -134,12 +135,15 @@ def _sum_of_epsilons(first: Parts, second: Parts, proofs: tuple[Proof, Proof]) -
     return _sum(first.guarantee.epsilon, second.guarantee.epsilon, _worst(proofs[0]) * _worst(proofs[1]))
 
 
-def _sums_below(first: Parts, second: Parts, proofs: tuple[Proof, Proof]) -> dict[str, Epsilon]:
-    """Return the promise from below of a product by its name; none unless both mechanisms have one, of one kind.
+def _sums_beside(first: Parts, second: Parts, proofs: tuple[Proof, Proof]) -> dict[str, Epsilon]:
+    """Return the number beside epsilon of a product by its name; none unless both mechanisms have one, of one kind.
 
     A lower and a cap add up to a lower, which a cap implies.
     """
     one, other = first.guarantee.sides, second.guarantee.sides
+    if one.maximal_leakage is not None and other.maximal_leakage is not None:
+        greatest = proofs[0].sum_of_greatest * proofs[1].sum_of_greatest
+        return {"maximal_leakage": _sum(one.maximal_leakage, other.maximal_leakage, greatest)}
     if one.below is None or other.below is None:
         return {}
     name = one.below_name if one.below_name == other.below_name else "lower"
@@ -173,7 +177,7 @@ def repeated(mechanism: Parts, times: int, *, bits: int | None = None, separator
     exact_set = mechanism.guarantee.uncertainty.exact_set
     chosen, total = _chosen_bits(bits, one * times), 2 ** (one * times)
     exact = one * times <= chosen
-    worst, least = Fraction(1), Fraction(1)
+    worst, least, greatest = Fraction(1), Fraction(1), Fraction(0)
     combinations: list[list[str]] = []
     columns: list[NDArray[Any]] = []
     for reports, likelihoods in _combinations(numerators.T.tolist(), times):
@@ -189,12 +193,13 @@ def repeated(mechanism: Parts, times: int, *, bits: int | None = None, separator
         if mechanism.guarantee.sides.below is not None:
             least = min(least, mechanism.guarantee.exact_least_lift(likelihoods))
         orders = math.factorial(times) // math.prod(map(math.factorial, Counter(reports).values()))
+        greatest += Fraction(orders * max(likelihoods), total)
         if exact:
             columns.append(np.array([orders * x << (chosen - one * times) for x in likelihoods], dtype=np.int64))
         else:
             columns.append(np.array([orders * x / total for x in likelihoods]))
     names = joined_labels(combinations, separator)
-    sides = mechanism.guarantee.sides.with_numbers(Epsilon.covering(worst), partial(Epsilon.covering, 1 / least))
+    sides = _covering(mechanism.guarantee.sides, worst, least, greatest)
     guarantee = Guarantee(sides, mechanism.guarantee.uncertainty)
     origin = _provenance(f"{times} independent reports about one record", mechanism)
     matrix = np.stack(columns, axis=1)
@@ -226,6 +231,13 @@ def _combinations(columns: list[list[int]], times: int) -> Iterator[tuple[tuple[
 def _worst(proof: Proof) -> Fraction:
     """Return the greatest ``max v / h(v)`` of any output, which is finite where the guarantee holds."""
     return max(ratio for ratio in proof.ratios if ratio is not None)
+
+
+def _covering(sides: Sides, worst: Fraction, least: Fraction, greatest: Fraction) -> Sides:
+    """Return a promise of the same kind that lifts, and the sum of the greatest entries of all columns, keep."""
+    if sides.maximal_leakage is not None:
+        return Sides(Epsilon.covering(worst), maximal_leakage=Epsilon.covering(greatest))
+    return sides.with_numbers(Epsilon.covering(worst), partial(Epsilon.covering, 1 / least))
 
 
 def _logarithm(ratio: Fraction) -> Epsilon:

@@ -235,6 +235,12 @@ class ExactMatrix:
             worst = max(worst, ratio)
         return worst
 
+    @property
+    def sum_of_greatest(self) -> Fraction:
+        """The sum of the greatest probabilities of all outputs, whose logarithm is the maximal leakage."""
+        columns = zip(*self.weights, strict=True)
+        return sum((max(map(Fraction, column, self.totals)) for column in columns), Fraction(0))
+
     def least_lifts(self, known: UncertaintySet) -> tuple[Fraction, ...]:
         """Return the least lift of each output over a set of priors; 1 for an output that never occurs."""
         exact_set = known.exact_set

@@ -52,6 +52,7 @@ class PromiseRecord(Record):
     epsilon: Text
     lower: Text | None = None
     cap: Text | None = None
+    maximal_leakage: Text | None = None
 
 
 Numbers = Annotated[list[Number], Field(max_length=MOST_SYMBOLS, fail_fast=True)]
@@ -98,7 +99,11 @@ class MechanismRecord(Record):
 
     model_config = all_of(
         {
-            "if": {"properties": {"guarantee": {"anyOf": [has_keys("lower"), has_keys("cap")]}}},
+            "if": {
+                "properties": {
+                    "guarantee": {"anyOf": [has_keys("lower"), has_keys("cap"), has_keys("maximal_leakage")]}
+                }
+            },
             "then": {"properties": {"schema": {"const": TWO_SIDED_SCHEMA}}},
             "else": {"properties": {"schema": {"const": SCHEMA}}},
         }
@@ -140,14 +145,14 @@ def to_record(mechanism: Parts) -> MechanismRecord:
         )
     return MechanismRecord.model_validate(
         {
-            "schema": SCHEMA if promised.sides.below is None else TWO_SIDED_SCHEMA,
+            "schema": TWO_SIDED_SCHEMA if promised.sides.beside else SCHEMA,
             "inputs": list(mechanism.inputs),
             "outputs": list(mechanism.outputs),
             "bits": mechanism.bits,
             "numerators": mechanism.numerators.tolist(),
             "guarantee": {
                 "epsilon": promised.epsilon.text,
-                **promised.sides.below_as_text(),
+                **promised.sides.beside_as_text(),
                 **table_of(promised.uncertainty, TableKind.GUARANTEE),
             },
             "optimality": optimality,
@@ -269,24 +274,25 @@ def _mixture(claim: OptimalityRecord, utility: Objective, source: str) -> PriorM
 
 
 def _guarantee(table: dict[str, Any], inputs: tuple[str, ...], source: str) -> Guarantee:
-    """Return the guarantee of a table: epsilon, perhaps lower or cap, and beside them the keys of the set."""
+    """Return the guarantee of a table: epsilon, perhaps a number beside it, and the keys of the set."""
     own = keys_of(PromiseRecord)
     promised = checked_record(PromiseRecord, {k: v for k, v in table.items() if k in own}, source, within="guarantee")
     known = set_of({k: v for k, v in table.items() if k not in own}, Place(TableKind.GUARANTEE.value, source, inputs))
-    return Guarantee(Epsilon.of(promised.epsilon), known, promised.lower, promised.cap)
+    beside = promised.lower, promised.cap, promised.maximal_leakage
+    return Guarantee(Epsilon.of(promised.epsilon), known, *beside)
 
 
 def _check_schema(name: str, guarantee: Guarantee, source: str) -> None:
-    """Refuse a promise from below under the first schema, whose readers may overlook it, and the second without one."""
-    below = guarantee.sides.below_name
-    if name == SCHEMA and guarantee.sides.below is not None:
+    """Refuse numbers beside epsilon under the first schema, whose readers may overlook them, and the second without."""
+    for beside in guarantee.sides.beside if name == SCHEMA else ():
         raise InputError.key_out_of_place(
-            f"{source}: the guarantee has {below} under the schema {SCHEMA}, which does not know it; "
-            f"write {TWO_SIDED_SCHEMA}, or leave {below} out"
+            f"{source}: the guarantee has {beside} under the schema {SCHEMA}, which does not know it; "
+            f"write {TWO_SIDED_SCHEMA}, or leave {beside} out"
         )
-    if name == TWO_SIDED_SCHEMA and guarantee.sides.below is None:
+    if name == TWO_SIDED_SCHEMA and not guarantee.sides.beside:
         raise InputError.missing_key(
-            f"{source}: schema is {shorten(name)}, whose guarantees have lower or cap; add it, or write {SCHEMA}"
+            f"{source}: schema is {shorten(name)}, whose guarantees have lower, cap or maximal_leakage; add one, or "
+            f"write {SCHEMA}"
         )
 
 

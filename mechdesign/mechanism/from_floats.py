@@ -169,6 +169,13 @@ def _check_leakage(matrix: Floats, names: tuple[str, ...] | None, guarantee: Gua
                 f"above {guarantee.sides.below_name} = {guarantee.sides.below}; give a larger one, or use "
                 "Mechanism.repaired, which says how far it moves the matrix"
             )
+    greatest = _sum_of_greatest(matrix)
+    if not guarantee.allows_sum(greatest / (1 + Fraction(FLOAT_LEAKAGE))):
+        raise GuaranteeError.guarantee_false(
+            f"the guarantee is false: the maximal leakage is {log_up(greatest):.9g} nats, above "
+            f"{guarantee.maximal_leakage} as promised; give a larger one, or use Mechanism.repaired, which says how "
+            "far it moves the matrix"
+        )
 
 
 def _halfway(matrix: Floats, within: Floats, guarantee: Guarantee) -> Floats:
@@ -181,6 +188,8 @@ def _halfway(matrix: Floats, within: Floats, guarantee: Guarantee) -> Floats:
         return matrix + share * (within - matrix)
 
     def keeps(share: float) -> bool:
+        if not guarantee.allows_sum(_sum_of_greatest(mixture(share))):
+            return False
         if guarantee.sides.below is None:
             e = float(guarantee.epsilon.exp_down)
             return bool((guarantee.uncertainty.exact_set.excess(mixture(share), e) <= 0).all())
@@ -192,6 +201,10 @@ def _halfway(matrix: Floats, within: Floats, guarantee: Guarantee) -> Floats:
         middle = (too_little + enough) / 2
         too_little, enough = (too_little, middle) if keeps(middle) else (middle, enough)
     return mixture(enough)
+
+
+def _sum_of_greatest(matrix: Floats) -> Fraction:
+    return sum(map(Fraction, matrix.max(axis=0).tolist()), Fraction(0))
 
 
 def _moved(matrix: Floats, integers: Integers, bits: int) -> float:

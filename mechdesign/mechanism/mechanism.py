@@ -90,7 +90,7 @@ class Mechanism(Reporting, MechanismViews):
             self.table.check(self.parts)
         claim = self.optimality
         if claim is not None:
-            claim.check_size(numerators.shape[0])
+            claim.check_size(numerators.shape[0], on_average=self.guarantee.maximal_leakage is not None)
             object.__setattr__(self, "optimality", claim.aligned_with(self.inputs))
 
     @classmethod
@@ -207,6 +207,15 @@ class Mechanism(Reporting, MechanismViews):
     def leakage(self) -> float:
         """The greatest leakage of any output over the set of priors, in nats, proved and rounded up."""
         return self.proof.leakage
+
+    @property
+    def maximal_leakage(self) -> float:
+        """How much likelier all reports together make the best guess, for any prior, in nats, proved and rounded up.
+
+        It is ``log sum_y max_x p(y|x)``, and holds for priors outside of the set too. Where the promise is about the
+        data it is never above `leakage`.
+        """
+        return self.proof.maximal_leakage
 
     @property
     def lower_leakage(self) -> float | None:

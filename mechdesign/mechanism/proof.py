@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -42,7 +42,9 @@ class Guarantee:
     The *lift* of a symbol by an output is the probability of the symbol after the output over that before. Epsilon-PML
     says that no lift is above exp(epsilon). With ``lower`` none is below exp(-lower) either, so that no report rules
     anything out: (lower, epsilon)-local information privacy. With ``cap`` the mechanism is also cap-LDP: no lift is
-    above exp(cap) or below exp(-cap) for any prior whatever, also one outside of the set.
+    above exp(cap) or below exp(-cap) for any prior whatever, also one outside of the set. With ``maximal_leakage`` the
+    sum over outputs of the greatest p(y given x) is at most exp of it, so that for any prior whatever all reports
+    together make no guess likelier by more.
 
     Parameters
     ----------
@@ -55,11 +57,13 @@ class Guarantee:
         The promise from below, written as epsilon is. Without it lifts may be as low as 0.
     cap : number or str, optional
         The level of local differential privacy that everybody is promised, whatever the prior; instead of lower.
+    maximal_leakage : number or str, optional
+        The promise on average, whatever the prior; instead of lower and cap.
 
     Raises
     ------
     InputError
-        If a number is negative or not finite, lower and cap are both given, or the uncertainty is not a set of priors.
+        If a number is negative or not finite, two are given beside epsilon, or the uncertainty is not a set of priors.
 
     Examples
     --------
@@ -73,8 +77,15 @@ class Guarantee:
     sides: Sides
     uncertainty: UncertaintySet
 
-    def __init__(self, epsilon: object, uncertainty: UncertaintySet, lower: object = None, cap: object = None) -> None:
-        object.__setattr__(self, "sides", Sides(epsilon, lower, cap))
+    def __init__(
+        self,
+        epsilon: object,
+        uncertainty: UncertaintySet,
+        lower: object = None,
+        cap: object = None,
+        maximal_leakage: object = None,
+    ) -> None:
+        object.__setattr__(self, "sides", Sides(epsilon, lower, cap, maximal_leakage))
         check_set(uncertainty)
         object.__setattr__(self, "uncertainty", uncertainty)
 
@@ -94,6 +105,11 @@ class Guarantee:
         return self.sides.cap
 
     @property
+    def maximal_leakage(self) -> Epsilon | None:
+        """The promise on average, for every prior, or None."""
+        return self.sides.maximal_leakage
+
+    @property
     def delta(self) -> Fraction | None:
         """The probability that the true prior lies outside of the set; None where nothing is learnt from samples."""
         return self.uncertainty.delta
@@ -102,6 +118,12 @@ class Guarantee:
     def holds_every_prior(self) -> bool:
         """Whether it is for all priors, which is local differential privacy."""
         return self.uncertainty.holds_every_prior
+
+    @property
+    def secret(self) -> str | None:
+        """The attribute that it is about, where that is not the data themselves."""
+        names = self.uncertainty.protected.names
+        return None if names is None else names[0]
 
     @property
     def asserts_samples(self) -> bool:
@@ -140,6 +162,10 @@ class Guarantee:
             return False
         return self.sides.below is None or self.exact_least_lift(column) >= self.least_lift
 
+    def allows_sum(self, greatest: Fraction) -> bool:
+        """Return whether the greatest probabilities of all outputs may have a sum: at most exp(maximal_leakage)."""
+        return self.maximal_leakage is None or greatest <= self.maximal_leakage.exp_down
+
 
 @dataclass(frozen=True)
 class Proof:
@@ -157,12 +183,19 @@ class Proof:
     lift_floor : Fraction
         A rational that is at least exp(-lower) or exp(-cap), and 0 without these. The guarantee needs every least lift
         to be at least this.
+    sum_of_greatest : Fraction
+        ``sum_y max_x p(y|x)``, whose logarithm is the maximal leakage.
+    sum_allowed : Fraction or None
+        A rational that is at most exp(maximal_leakage), which the guarantee needs that sum to be at most; None if it
+        does not promise it.
     """
 
     ratios: tuple[Fraction | None, ...]
     exp_down: Fraction
     least_lifts: tuple[Fraction, ...] = ()
     lift_floor: Fraction = Fraction(0)
+    sum_of_greatest: Fraction = field(default=Fraction(1), kw_only=True)
+    sum_allowed: Fraction | None = field(default=None, kw_only=True)
 
     @property
     def violated_above(self) -> tuple[int, ...]:
@@ -181,8 +214,21 @@ class Proof:
 
     @property
     def holds(self) -> bool:
-        """Whether every output keeps the guarantee."""
-        return not self.violated
+        """Whether every output keeps the guarantee, and all together do."""
+        return not self.violated and not self.leaks_on_average
+
+    @property
+    def leaks_on_average(self) -> bool:
+        """Whether the maximal leakage is above that of the guarantee."""
+        return self.sum_allowed is not None and self.sum_of_greatest > self.sum_allowed
+
+    @property
+    def maximal_leakage(self) -> float:
+        """The logarithm of ``sum_y max_x p(y|x)``, in nats, rounded up; it bounds what all reports tell, for any prior.
+
+        Where the promise is about the data it is never above `leakage`.
+        """
+        return log_up(self.sum_of_greatest)
 
     @property
     def leakages(self) -> tuple[float, ...]:
@@ -226,6 +272,10 @@ class Proof:
             claims.append(
                 f"{which} the probability of a symbol{' for some prior' * (sides.cap is not None)} by up to "
                 f"{self.lower_leakage:.9g} nats, above {sides.below_name} = {sides.below}"
+            )
+        if self.leaks_on_average:
+            claims.append(
+                f"the maximal leakage is {self.maximal_leakage:.9g} nats, above {guarantee.maximal_leakage} as promised"
             )
         return "; ".join(claims)
 
@@ -318,7 +368,13 @@ def prove(numerators: Integers, bits: int, guarantee: Guarantee) -> Proof:
         )
     exact_set, columns = guarantee.uncertainty.exact_set, numerators.T.tolist()
     ratios = tuple(exact_set.exact_ratio(column) for column in columns)
-    if guarantee.sides.below is None:
-        return Proof(ratios, guarantee.epsilon.exp_down)
-    least_lifts = tuple(guarantee.exact_least_lift(column) for column in columns)
-    return Proof(ratios, guarantee.epsilon.exp_down, least_lifts, guarantee.least_lift)
+    most = guarantee.maximal_leakage
+    least_lifts = () if guarantee.sides.below is None else tuple(map(guarantee.exact_least_lift, columns))
+    return Proof(
+        ratios,
+        guarantee.epsilon.exp_down,
+        least_lifts,
+        guarantee.least_lift,
+        sum_of_greatest=Fraction(sum(map(max, columns)), 2**bits),
+        sum_allowed=None if most is None else most.exp_down,
+    )

@@ -15,10 +15,14 @@ Promises about something else than symbols are not kept by raising an entry. The
 convex cone that has (1,...,1) inside, whatever the promise is. So entries are rounded to neighbours, and a column that
 then breaks the promise is mixed with a constant column, whose share grows likewise. What it costs is of the order of a
 few units of rounding over epsilon, however rare an output is.
+
+A promise of maximal leakage is about all columns together. Where it is broken the whole matrix is mixed with constant
+columns, whose share grows likewise: the sum of the greatest entries is then nearer to 1.
 """
 
 from __future__ import annotations
 
+from fractions import Fraction
 from operator import mul
 
 import numpy as np
@@ -86,12 +90,23 @@ def round_columns(matrix: Floats, bits: int, guarantee: Guarantee) -> Integers |
     checked_bits(bits)
     cleaned = _stochastic(matrix)
     occurring = cleaned.any(axis=0)
-    found = _rounded(cleaned[:, occurring], bits, guarantee)
+    found = _on_average(cleaned[:, occurring], bits, guarantee)
     if found is None:
         return None
     integers = np.zeros(matrix.shape, dtype=np.int64)
     integers[:, occurring] = found
     return integers
+
+
+def _on_average(cleaned: Floats, bits: int, guarantee: Guarantee) -> Integers | None:
+    """Return integers whose columns keep the guarantee, mixed with constant columns as far as all together need."""
+    constant, share = guarantee.uncertainty.prior @ cleaned, 0.0
+    while share < 1:  # it grows by a factor
+        found = _rounded(cleaned + share * (constant - cleaned), bits, guarantee)
+        if found is None or guarantee.allows_sum(Fraction(sum(found.max(axis=0).tolist()), 2**bits)):
+            return found
+        share = max(_FIRST_SHARE * cleaned.shape[1] / 2**bits, GROWTH * share)
+    return None
 
 
 def _rounded(cleaned: Floats, bits: int, guarantee: Guarantee) -> Integers | None:

@@ -144,6 +144,8 @@ class MechanismViews:
         facts.append(("leakage", f"{amount}, proved in exact arithmetic"))
         if self.lower_leakage is not None and not of_report:
             facts.append(("from below", f"at most {text_above(self.lower_leakage, 15)} nats, proved likewise"))
+        if self.guarantee.maximal_leakage is not None and not of_report:
+            facts.append(("on average", f"at most {text_above(self.maximal_leakage, 15)} nats, proved likewise"))
         facts += [] if certain is None else [("certain", certain)]
         if not of_report:
             (N, M), bits = self.numerators.shape, self.bits
@@ -162,6 +164,7 @@ class MechanismViews:
             "not_protected": known.not_protected_in_words() or None,
             "lower": guarantee.lower,
             "cap": guarantee.cap,
+            "maximal_leakage": guarantee.maximal_leakage,
             "lower_leakage": self.lower_leakage,
             "samples_asserted": known.asserts_samples or None,
             "table": None if self.table is None else self.table.keys(self.inputs),

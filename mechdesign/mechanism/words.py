@@ -76,10 +76,12 @@ def promise(guarantee: Guarantee) -> str:
     """
     known = guarantee.uncertainty
     name = "PML" if guarantee.lower is None else known.two_sided_name
-    sides = guarantee.sides if guarantee.cap is None else Sides(guarantee.epsilon)
+    sides = Sides(guarantee.epsilon, guarantee.lower)
     text = f"{name}{known.protected_in_words()} with {sides.in_words} for {known.in_words()}"
     if guarantee.cap is not None:
         return f"{text}; and local differential privacy with cap = {guarantee.cap}, whatever the distribution is"
+    if guarantee.maximal_leakage is not None:
+        return f"{text}; and maximal leakage {guarantee.maximal_leakage}, on average, whatever the distribution is"
     if guarantee.lower is None:
         return text
     return f"{text}: PML, and no report makes {known.protected.any_value} less likely by a factor below exp(-lower)"

@@ -24,6 +24,7 @@ from mechdesign.numerics.arrays import Floats, as_bound, frozen, real_array
 from mechdesign.numerics.exact import float_up
 from mechdesign.numerics.tolerances import BOUND_PAD
 from mechdesign.optimize.effective_epsilon import effective_exp_epsilon
+from mechdesign.optimize.maximal_leakage import price_on_average
 from mechdesign.optimize.one_sided import OneSided
 from mechdesign.optimize.pricing import Price, Pricing, price_by_guess, pricing_for
 from mechdesign.optimize.pricing.gain_duals import Proposals
@@ -43,7 +44,7 @@ class Certificate:
     Attributes
     ----------
     multipliers : array, shape (N,)
-        lambda.
+        lambda; with a promise of maximal leakage it has one entry more.
     reduced_cost : float
         The greatest reduced cost r, rounded up.
     upper_bound : float
@@ -94,7 +95,8 @@ def certify(
     problem : DesignProblem
         For epsilon = 0 the only column is the constant one.
     multipliers : array, shape (N,)
-        lambda; a poor lambda gives a weak bound, but never a false one.
+        lambda, and then the multiplier of the maximal leakage if that is promised; a poor lambda gives a weak bound,
+        but never a false one.
     pricing : Pricing, optional
         Exact pricing that was made for this problem, or for the one-sided problem that stands for it (`OneSided`); by
         default `pricing_for` chooses one.
@@ -108,7 +110,7 @@ def certify(
     Raises
     ------
     InputError
-        If lambda does not have N finite entries.
+        If lambda does not have N finite entries, or is negative for the maximal leakage.
     LimitError
         If no exact pricing covers the problem.
 
@@ -129,8 +131,11 @@ def certify(
     def price(lam: Floats) -> Price:
         gains, known = problem.utility.polyhedral, problem.uncertainty
         exp_epsilon, floor = effective_exp_epsilon(problem), problem.sides.floor_down
+        if problem.maximal_leakage is not None and not problem.only_constant:
+            return price_on_average(problem, exp_epsilon, lam, charge, proposals, deadline)
         if gains is not None:
-            return price_by_guess(known, exp_epsilon, gains, lam, None, floor, proposals, deadline)
+            power = 1.0 if problem.maximal_leakage is not None else exp_epsilon  # a maximal leakage of 0
+            return price_by_guess(known, power, gains, lam, None, floor, proposals, deadline)
         if problem.only_constant:
             return _nearly_constant(problem, lam)
         variance = problem.utility.explained_variance
@@ -139,7 +144,8 @@ def certify(
         at_hand = pricing or pricing_for(known, exp_epsilon, as_utility(problem.utility), floor)
         return at_hand.price(lam, thorough=thorough, deadline=deadline)
 
-    return priced(problem, lam, price)
+    charge = 0.0 if problem.maximal_leakage is None else float(lam[-1])
+    return replace(priced(problem, lam[: problem.uncertainty.size], price), multipliers=lam)
 
 
 def priced(problem: DesignProblem, multipliers: Floats, pricing: Callable[[Floats], Price]) -> Certificate:
@@ -150,10 +156,13 @@ def priced(problem: DesignProblem, multipliers: Floats, pricing: Callable[[Float
 
 
 def checked_multipliers(problem: DesignProblem, multipliers: ArrayLike) -> Floats:
-    """Return lambda as floats, after checking that it has N finite entries."""
+    """Return lambda as floats, after checking that it has N finite entries, and one that is not negative on average."""
     lam = frozen(real_array(multipliers, "lambda", "a number for each symbol"))
-    if lam.shape != (problem.uncertainty.size,) or not np.isfinite(lam).all():
-        raise InputError.wrong_size(f"lambda has shape {lam.shape}; accepted: ({problem.uncertainty.size},), finite")
+    asked = problem.uncertainty.size + (problem.maximal_leakage is not None)
+    if lam.shape != (asked,) or not np.isfinite(lam).all():
+        raise InputError.wrong_size(f"lambda has shape {lam.shape}; accepted: ({asked},), finite")
+    if problem.maximal_leakage is not None and lam[-1] < 0:
+        raise InputError.out_of_range(f"lambda ends with {lam[-1]:g}, for the maximal leakage; accepted: 0 or more")
     return lam
 
 
@@ -233,7 +242,9 @@ def _nearly_constant(problem: DesignProblem, multipliers: Floats) -> Price:
     tiny = np.finfo(float).tiny
     excess = float_up(problem.epsilon.exp_up - 1)
     off = np.minimum(2 * excess / np.maximum(P, tiny), 1.0) if excess > 0 else np.zeros(P.size)
-    if problem.epsilon.exp_down > 1:
+    if problem.maximal_leakage is not None and problem.maximal_leakage.exp_up == 1:
+        off = np.zeros(P.size)
+    elif problem.epsilon.exp_down > 1:
         lacking = float_up(1 - problem.sides.floor_down.least_lift)
         off = 2 * lacking / np.maximum(P, tiny) if lacking > 0 else np.zeros(P.size)
     upper = float(as_utility(problem.utility).mu_up(np.ones((P.size, 1)), P, off[:, None])[0])

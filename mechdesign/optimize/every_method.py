@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -20,6 +21,7 @@ from mechdesign.optimize.deadline import with_time_for
 from mechdesign.optimize.effective_epsilon import MOST_IN_PROGRAMS, effective_exp_epsilon
 from mechdesign.optimize.estimation.solver import ERROR_METHODS
 from mechdesign.optimize.many_symbols import ManySymbols
+from mechdesign.optimize.maximal_leakage import rays_on_average, solve_on_average, sum_for_programs
 from mechdesign.optimize.method import Answer, DesignOptions, Method, Run, Solution, always
 from mechdesign.optimize.polyhedral import solve_polyhedral
 from mechdesign.optimize.prediction_search import solve_predictions
@@ -63,13 +65,16 @@ def _constant(problem: DesignProblem) -> Run | str:
         return reason
     if not problem.only_constant:
         return "other mechanisms than the constant one keep the promise"
-    which = "epsilon" if problem.epsilon.exp_down == 1 else problem.sides.below_name
+    numbers = {"epsilon": problem.epsilon, **problem.sides.beside}
+    which = next(name for name, number in numbers.items() if number.exp_down == 1).replace("_", " ")
 
     def run(_: DesignOptions) -> Answer:
         known = problem.uncertainty
         ones = np.ones((known.size, 1))
         # Only the constant column is allowed, so any multipliers that sum to its utility are tight.
         multipliers = known.prior * problem.utility.value(ones, known.center)
+        if problem.maximal_leakage is not None:
+            multipliers = np.append(multipliers, 0.0)
         certified = partial(certify, problem, multipliers)
         return Answer(Solution(ones, multipliers, 1, 0), f"constant mechanism ({which} = 0)", certified)
 
@@ -83,8 +88,9 @@ def _gain_program(problem: DesignProblem) -> Run | str:
 
     def run(options: DesignOptions) -> Answer:
         exp_epsilon, floor = _powers(problem)
+        most = sum_for_programs(problem)
         solution, proposals = solve_polyhedral(
-            problem.uncertainty, exp_epsilon, gains, options.progress, floor, options.deadline
+            problem.uncertainty, exp_epsilon, gains, options.progress, floor, options.deadline, most
         )
 
         def certified() -> Certificate:
@@ -94,6 +100,36 @@ def _gain_program(problem: DesignProblem) -> Run | str:
         return Answer(solution, "polyhedral linear program", certified)
 
     return run
+
+
+def _rays_on_average(problem: DesignProblem) -> Run | str:
+    most = sum_for_programs(problem)
+    if most is None:
+        return "no maximal leakage is promised"
+    if problem.utility.polyhedral is not None:
+        return f"{problem.utility.name} is a gain, for which nothing has to be searched"
+    try:
+        rays = rays_on_average(problem, _powers(problem)[0])
+    except LimitError as refusal:
+        return str(refusal)
+
+    def run(options: DesignOptions) -> Answer:
+        solution = solve_on_average(rays, as_utility(problem.utility), most, options.progress)
+        words = "linear program over all extreme rays, and over sets"
+        return Answer(solution, words, partial(certify, problem, solution.multipliers))
+
+    return run
+
+
+def _without_average(method: Method) -> Method:
+    """Return a method that covers no promise of maximal leakage."""
+
+    def offer(problem: DesignProblem) -> Run | str:
+        if problem.maximal_leakage is not None:
+            return "columns are found one by one, and maximal leakage is a promise about all together"
+        return method.offer(problem)
+
+    return replace(method, offer=offer)
 
 
 def _least_gain_program(problem: DesignProblem) -> Run | str:
@@ -266,9 +302,7 @@ def _of_columns(way: PricedBy, does: str, *, closes: bool) -> Method:
     return Method(way.name, quick, _by_pricing(way), does, closes)
 
 
-METHODS: tuple[Method, ...] = (
-    Method("constant", always, _constant, "takes the only mechanism that keeps the promise", closes=True),
-    Method("gain-program", always, _gain_program, "solves one linear program over mechanisms", closes=True),
+_ONE_BY_ONE: tuple[Method, ...] = (
     Method(
         "predictions",
         always,
@@ -306,6 +340,19 @@ METHODS: tuple[Method, ...] = (
     _of_columns(BOXES, "generates columns, priced by branch and bound over boxes", closes=False),
     *ERROR_METHODS,
 )
+
+METHODS: tuple[Method, ...] = (
+    Method("constant", always, _constant, "takes the only mechanism that keeps the promise", closes=True),
+    Method("gain-program", always, _gain_program, "solves one linear program over mechanisms", closes=True),
+    Method(
+        "rays-on-average",
+        always,
+        _rays_on_average,
+        "solves one linear program over all extreme rays and sets, with a row for the maximal leakage",
+        closes=True,
+    ),
+    *map(_without_average, _ONE_BY_ONE),
+)
 """All methods, in order."""
 
 
@@ -328,6 +375,8 @@ def solve(problem: DesignProblem, options: DesignOptions, name: str | None = Non
 def _first(problem: DesignProblem) -> Run:
     """Return the first method that covers a problem, or the reason of the one that lists rays, for any kind of set."""
     utility = problem.utility
+    if problem.maximal_leakage is not None:
+        return first(METHODS, problem, "rays-on-average")
     last = "error-extreme-rays" if utility.estimation else "least-rays" if utility.worst_case else "extreme-rays"
     return first(METHODS, problem, last)
 

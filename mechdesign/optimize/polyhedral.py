@@ -106,6 +106,7 @@ def solve_polyhedral(
     progress: Callable[[str], None],
     floor: Floor = NO_FLOOR,
     deadline: float | None = None,
+    sum_allowed: float | None = None,
 ) -> tuple[Solution, Proposals]:
     """Return an optimal mechanism with one output for each guess that is used, and proposals for prices of guesses.
 
@@ -125,6 +126,9 @@ def solve_polyhedral(
         What is asked from below.
     deadline : float or None
         When to stop, as a time of `time.monotonic`.
+    sum_allowed : float, optional
+        What the greatest entries of all columns may sum to, for a promise of maximal leakage, whose multiplier is then
+        the last.
 
     Raises
     ------
@@ -136,23 +140,25 @@ def solve_polyhedral(
     least, exact = shortfalls.argmin(axis=0).tolist(), utility.exact_gains(known.size)
     common = np.array([float(p * exact(w, i)) for i, (p, w) in enumerate(zip(known.center, least, strict=True))])
     linear = (shortfalls - shortfalls.min(axis=0)) * known.prior
-    greatest = float(linear.max())
+    greatest, no_charge = float(linear.max()), [] if sum_allowed is None else [0.0]
     if greatest == 0:
-        return Solution(np.ones((known.size, 1)), common, len(linear), 0), {}
+        return Solution(np.ones((known.size, 1)), np.append(common, no_charge), len(linear), 0), {}
     # A power of two changes no digit; solvers want numbers of about 1.
     scale = math.ldexp(1.0, math.frexp(greatest)[1] - 1)
     polytope = Polytope(known, exp_epsilon, len(linear), floor)
     kept = _guesses_in_time(polytope, linear, deadline)
     progress(f"solving a linear program with {known.size} x {kept.size} entries")
     some = replace(polytope, outputs=kept.size)
-    found = _solve(some, linear[kept] / scale, deadline)
+    found = _solve(some, linear[kept] / scale, deadline, sum_allowed)
     if found is None:
         best = int(linear.sum(axis=1).argmax())  # the constant mechanism, with the best guess for it
-        return Solution(np.ones((known.size, 1)), linear[best] + common, 1, 1, stopped="time limit"), {}
+        multipliers = np.append(linear[best] + common, no_charge)
+        return Solution(np.ones((known.size, 1)), multipliers, 1, 1, stopped="time limit"), {}
     stopped = "time limit" if found.stopped or kept.size < len(linear) else ""
     matrix = found.matrix[:, found.matrix.max(axis=0) > NEGLIGIBLE_ENTRY]
     proposals = dict(zip(kept.tolist(), (found.support * scale).T, strict=True))
-    return Solution(matrix, found.multipliers * scale + common, kept.size, 1, stopped=stopped), proposals
+    multipliers = found.multipliers * scale + np.append(common, no_charge)
+    return Solution(matrix, multipliers, kept.size, 1, stopped=stopped), proposals
 
 
 def _guesses_in_time(polytope: Polytope, linear: Floats, deadline: float | None) -> NDArray[np.intp]:
@@ -166,11 +172,25 @@ def _guesses_in_time(polytope: Polytope, linear: Floats, deadline: float | None)
     return np.sort(np.argsort(-linear.sum(axis=1), kind="stable")[:most])
 
 
-def _solve(polytope: Polytope, linear: Floats, deadline: float | None) -> MechanismOptimum | None:
-    """Return a mechanism with a column for every guess, and the multipliers of its row sums."""
+def _solve(
+    polytope: Polytope, linear: Floats, deadline: float | None, sum_allowed: float | None = None
+) -> MechanismOptimum | None:
+    """Return a mechanism with a column for every guess, and the multipliers of its row sums and of maximal leakage."""
     import cvxpy as cp
 
-    return solve_program(polytope, lambda matrix: (cp.sum(cp.multiply(linear.T, matrix)), []), deadline)
+    if sum_allowed is None:
+        return solve_program(polytope, lambda matrix: (cp.sum(cp.multiply(linear.T, matrix)), []), deadline)
+    tops = cp.Variable((1, polytope.outputs))
+    on_average = cp.sum(tops) <= sum_allowed
+
+    def goal(matrix: cp.Variable) -> tuple[cp.Expression, list[cp.Constraint]]:
+        each = np.ones((polytope.uncertainty.size, 1))
+        return cp.sum(cp.multiply(linear.T, matrix)), [matrix <= each @ tops, on_average]
+
+    found = solve_program(polytope, goal, deadline)
+    if found is None:
+        return None
+    return found._replace(multipliers=np.append(found.multipliers, max(float(on_average.dual_value), 0.0)))
 
 
 class MechanismOptimum(NamedTuple):

@@ -73,7 +73,7 @@ def _on_both_sides(one_sided: OneSided, answer: Answer) -> Answer:
 
 def _at_estimate(problem: DesignProblem) -> Reduction | None:
     worst, known = problem.utility.worst_case, problem.uncertainty
-    if worst is None:
+    if worst is None or problem.maximal_leakage is not None:
         return None
     priors, plain = worst.priors(known), problem.with_utility(worst.utility)
     gains = worst.utility.polyhedral is not None

@@ -19,6 +19,7 @@ from mechdesign.optimize.certificate import Certificate, certify
 from mechdesign.optimize.deadline import Deadline, deadline_of, is_limited, time_is_up
 from mechdesign.optimize.estimation.form_certificate import ErrorCertificate
 from mechdesign.optimize.estimation.solver import certify_error
+from mechdesign.optimize.maximal_leakage import check_designed_on_average
 from mechdesign.optimize.result import relative_gap, within
 from mechdesign.optimize.tables.table_certificate import TableCertificate
 from mechdesign.optimize.tables.table_verification import verify_table
@@ -63,7 +64,7 @@ class Verification:
     def _repr_html_(self) -> str:
         claim = self.mechanism.claim
         bound = Below if claim is not None and claim.utility.minimised else Above
-        outward = {"leakage": Above, "lower_leakage": Above, "bound": bound, "gap": Above}
+        outward = dict.fromkeys(("leakage", "lower_leakage", "maximal_leakage", "gap"), Above) | {"bound": bound}
         rows = [[name, outward.get(name, float)(value), unit] for name, value, unit in self._quantities()]
         verdict = "the guarantee holds" if self.certificate is None else "all claims hold"
         caption = f"Verification: {verdict}; {promise(self.mechanism.guarantee)}"
@@ -72,8 +73,8 @@ class Verification:
     def to_frame(self, library: str | None = None) -> Any:
         """Return what was computed again as a frame, a row for each quantity, with its unit.
 
-        Quantities are `leakage` and `epsilon`, `lower_leakage` and `lower` or `cap` if they are promised, and with a
-        claim of optimality `value`, `bound` and `gap`.
+        Quantities are `leakage` and `epsilon`, `lower_leakage` and `lower` or `cap`, or `maximal_leakage` and
+        `maximal_leakage_promised` if they are promised, and with a claim of optimality `value`, `bound` and `gap`.
 
         Parameters
         ----------
@@ -98,6 +99,9 @@ class Verification:
         if self.proof.lower_leakage is not None and sides.below is not None:
             below = [("lower_leakage", self.proof.lower_leakage), (sides.below_name, float(sides.below))]
             found += [(name, value, "nats") for name, value in below]
+        if sides.maximal_leakage is not None:
+            found.append(("maximal_leakage", self.proof.maximal_leakage, "nats"))
+            found.append(("maximal_leakage_promised", float(sides.maximal_leakage), "nats"))
         if claim is not None and self.certificate is not None and self.value is not None:
             unit = claim.utility.unit
             found += [("value", self.value, unit), ("bound", self.certificate.bound, unit)]
@@ -177,6 +181,8 @@ def verify(mechanism: Mechanism, *, time_limit: float | None = None) -> Verifica
             "but the guarantee holds (mechdesign verify --guarantee-only)"
         )
     problem = claimed_problem(mechanism.guarantee, claim)
+    if problem.maximal_leakage is not None:
+        check_designed_on_average(problem)
     value = claim.utility.value_of_integers(mechanism.numerators, problem.uncertainty)
     off = abs(value - claim.value)
     if not off < np.inf or not off <= BOUND_PAD * abs(value) + _rounding(problem, mechanism, value):

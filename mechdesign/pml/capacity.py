@@ -24,11 +24,11 @@ def columns_over(matrix: ArrayLike, uncertainty: UncertaintySet) -> list[list[in
 
     Labelled rows are put in the order of the set's labels.
     """
-    aligned, _ = _aligned(matrix, uncertainty)
+    aligned, _ = aligned_mechanism(matrix, uncertainty)
     return [v for v, _ in exact_columns(aligned)]
 
 
-def _aligned(matrix: ArrayLike, uncertainty: UncertaintySet) -> tuple[ArrayLike, Floats]:
+def aligned_mechanism(matrix: ArrayLike, uncertainty: UncertaintySet) -> tuple[ArrayLike, Floats]:
     """Return the rows of a mechanism in the order of the set's labels, as they were given and as floats, checked."""
     check_set(uncertainty)
     check_about_data(uncertainty, "the leakage of a mechanism over a set")
@@ -143,5 +143,5 @@ def leakage_capacity(matrix: ArrayLike, uncertainty: UncertaintySet) -> float:
     >>> round(leakage_capacity([[0.75, 0.25], [0.25, 0.75]], L1Ball([0.5, 0.5], radius=2)), 6)
     1.098612
     """
-    _, V = _aligned(matrix, uncertainty)
+    _, V = aligned_mechanism(matrix, uncertainty)
     return float(log_ratios(V, uncertainty.support(V)).max())

@@ -9,6 +9,9 @@ post-processing. With columns ``k_y``, ``q_y = <P, k_y>`` and the symbols X for 
 
 whose dual is ``min over mu >= 0 of sum_y max(0, max_x [q_y + mu_x (k_y(x) - e q_y)])`` (docs/mathematics.md). Any mu
 proves an upper bound, which is computed in rationals; any W is a post-processing, whose tail is.
+
+For a set of priors a report counts if it leaks more than epsilon at some prior of the set, with its greatest
+probability. `merged_outputs` has what changes.
 """
 
 from __future__ import annotations
@@ -16,26 +19,23 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
-from operator import mul
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mechdesign.data.labelled import together
-from mechdesign.errors import InputError, LimitError, shorten
+from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import Floats, entries, frozen
 from mechdesign.numerics.epsilon import Epsilon
-from mechdesign.numerics.exact import float_up, over_common_denominator, rational
+from mechdesign.numerics.exact import float_up, rational
 from mechdesign.numerics.linear_program import minimum
-from mechdesign.pml.pointwise import check_shapes, checked_mechanism, exact_columns
+from mechdesign.pml.merged_outputs import MergedOutputs, Prior, Witness
 from mechdesign.pml.tail import EpsilonLike, checked_probability, covering
-from mechdesign.uncertainty.prior_set import exact_prior
+from mechdesign.uncertainty.base import UncertaintySet
 
 _BITS = 52  # probabilities of a post-processing are multiples of 2^-52, which floats hold
-_MOST_ENTRIES = 250_000  # of the mechanism: a linear program of so many variables takes minutes
+_MOST_PRIORS = 12  # at which the program is solved, for a set
 _WIDTH = 1e-9  # of the last interval of a bisection
 
 
@@ -52,7 +52,8 @@ class TailAfterPostProcessing:
     bound : float
         No post-processing has a greater one: what `multipliers` prove, rounded up.
     multipliers : tuple of Fraction
-        mu, one for each symbol, 0 or more. `certify_tail` computes the bound again.
+        mu, 0 or more: one for each symbol; for some sets one for each symbol and each of some priors, or several such
+        lists in a row. `certify_tail` computes the bound again.
     post_processing : array, shape (M, K)
         Row y is the distribution of the new report after the report y, in multiples of 2^-52, as `Mechanism.then` takes
         it. Every new report but the last leaks more than epsilon, through the symbol at its place in `symbols`.
@@ -68,89 +69,27 @@ class TailAfterPostProcessing:
     symbols: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class _Outputs:
-    """The outputs of a mechanism at a prior, in integers: lifts are ``columns[y][x] / means[y]``.
-
-    The probability of output y is ``means[y] / total``. The rows of the mechanism may be numerators over any number.
-    """
-
-    columns: list[list[int]]
-    means: list[int]
-
-    @classmethod
-    def of(cls, matrix: ArrayLike, prior: Sequence[object]) -> _Outputs:
-        """Return the outputs of a mechanism of numbers, after checking it and the prior."""
-        matrix, prior, _ = together(matrix, prior)
-        probabilities = checked_mechanism(matrix).size
-        if probabilities > _MOST_ENTRIES:
-            raise LimitError.too_much_work(
-                f"the mechanism has {probabilities} probabilities; the tail after post-processing is computed for at "
-                f"most {_MOST_ENTRIES}; merge outputs"
-            )
-        columns, P = exact_columns(matrix), exact_prior(prior)
-        check_shapes((len(columns[0][0]), len(columns)), (len(P),))
-        weights, whole = over_common_denominator(P)
-        common = math.lcm(*(denominator for _, denominator in columns))
-        scaled = [[entry * (common // denominator) for entry in v] for v, denominator in columns]
-        means = [sum(map(mul, weights, v)) for v in scaled]
-        return cls([[entry * whole for entry in v] for v in scaled], means)
-
-    @cached_property
-    def total(self) -> int:
-        """The sum of the means."""
-        return sum(self.means)
-
-    @property
-    def size(self) -> int:
-        """Number N of symbols."""
-        return len(self.columns[0])
-
-    @cached_property
-    def greatest_lift(self) -> Fraction | None:
-        """The greatest lift of any output; None where an output without probability has some symbol."""
-        if any(mean == 0 and any(v) for v, mean in zip(self.columns, self.means, strict=True)):
-            return None
-        return max(Fraction(max(v), mean) for v, mean in zip(self.columns, self.means, strict=True) if mean)
-
-    def above(self, exp_epsilon: Fraction) -> list[list[int]]:
-        """Return the outputs that leak more than epsilon through each symbol."""
-        a, b = exp_epsilon.numerator, exp_epsilon.denominator
-        levels = [a * mean for mean in self.means]
-        return [[y for y, v in enumerate(self.columns) if b * v[x] > levels[y]] for x in range(self.size)]
-
-    def excess(self, x: int, weights: Sequence[int], exp_epsilon: Fraction) -> int:
-        """Return an integer of the sign of ``sum_y weights_y (k_y(x) - e q_y)``."""
-        entry: int = sum(weight * v[x] for weight, v in zip(weights, self.columns, strict=True) if weight)
-        mean: int = sum(map(mul, weights, self.means))
-        return exp_epsilon.denominator * entry - exp_epsilon.numerator * mean
-
-    def bound(self, symbols: Sequence[int], mu: Sequence[Fraction], exp_epsilon: Fraction) -> Fraction:
-        """Return what mu proves: ``sum_y max(0, max_x [q_y + mu_x (k_y(x) - e q_y)])``, divided by the sum of q."""
-        factors, common = over_common_denominator(mu[x] for x in symbols)
-        a, b, value = exp_epsilon.numerator, exp_epsilon.denominator, 0
-        for v, mean in zip(self.columns, self.means, strict=True):
-            terms = (factor * (b * v[x] - a * mean) for x, factor in zip(symbols, factors, strict=True))
-            value += max(0, common * b * mean + max(terms))
-        return Fraction(value, common * b * self.total)
-
-
 def tail_after_post_processing(
-    matrix: ArrayLike, prior: Sequence[object], epsilon: EpsilonLike
+    matrix: ArrayLike, prior: UncertaintySet | Sequence[object], epsilon: EpsilonLike
 ) -> TailAfterPostProcessing:
     """Return the greatest probability that leakage exceeds epsilon, whatever is done to the reports.
 
-    It is the supremum of ``P{ l(X -> Z) > epsilon }`` over all Z that depend on X through the report alone: the least
-    delta for which the mechanism is (epsilon, delta)-PML (ED Definition 3) and stays so under post-processing.
-    `leakage_tail` is the same probability for the reports as they are, and may be less. It is 0 for an epsilon of which
-    the mechanism is PML, and never rises under post-processing.
+    At one prior P it is the supremum of ``P{ l(X -> Z) > epsilon }`` over all Z that depend on X through the report
+    alone: the least delta for which the mechanism is (epsilon, delta)-PML (ED Definition 3) and stays so under
+    post-processing. `leakage_tail` is the same probability for the reports as they are, and may be less. It is 0 for an
+    epsilon of which the mechanism is PML, and never rises under post-processing.
+
+    For a set of priors a report counts if it leaks more than epsilon at *some* prior of the set, and the probability is
+    the greatest over all priors of the set. If it is at most delta, the mechanism is (epsilon, delta)-PML at every
+    prior of the set whatever is done to its reports. Value and bound are proved. They may differ where the corners of
+    the set are not listed: those of small hulls and of small l1 balls are.
 
     Parameters
     ----------
     matrix : array, shape (N, M)
         A mechanism; floats are read as the decimals that they print as. Give the ``numerators`` of a `Mechanism`.
-    prior : sequence of N numbers
-        The prior that gives the outputs their probabilities.
+    prior : sequence of N numbers, or UncertaintySet
+        The prior that gives the outputs their probabilities, or all that may do so.
     epsilon : number or str
         In nats: a decimal or ``"log(9/8)"``.
 
@@ -175,12 +114,16 @@ def tail_after_post_processing(
     >>> found = tail_after_post_processing(matrix, prior, 0.5)
     >>> leakage_tail(matrix, prior, 0.5), round(found.value, 8), round(found.bound, 8)
     (0.26, 0.51159716, 0.51159716)
+    >>> from mechdesign import L1Ball
+    >>> found = tail_after_post_processing(matrix, L1Ball(prior, radius="0.1"), 0.6)
+    >>> round(found.value, 6), round(found.bound, 6)
+    (0.496607, 0.496607)
     """
-    return _tail(_Outputs.of(matrix, prior), Epsilon.of(epsilon))
+    return _tail(MergedOutputs.of(matrix, prior), Epsilon.of(epsilon))
 
 
 def certify_tail(
-    matrix: ArrayLike, prior: Sequence[object], epsilon: EpsilonLike, multipliers: Sequence[object]
+    matrix: ArrayLike, prior: UncertaintySet | Sequence[object], epsilon: EpsilonLike, multipliers: Sequence[object]
 ) -> float:
     """Return the bound that multipliers prove on the tail after any post-processing, in rationals and rounded up.
 
@@ -188,13 +131,14 @@ def certify_tail(
     ----------
     matrix, prior, epsilon
         As for `tail_after_post_processing`.
-    multipliers : sequence of N numbers
-        mu, 0 or more; poor ones give a weak bound, but never a false one.
+    multipliers : sequence of numbers
+        mu, 0 or more, as many as `tail_after_post_processing` returns. Poor ones give a weak bound, but never a false
+        one.
 
     Raises
     ------
     InputError
-        As `tail_after_post_processing`, and for multipliers that are negative or not N numbers.
+        As `tail_after_post_processing`, and for multipliers that are negative or not as many.
 
     Examples
     --------
@@ -202,17 +146,25 @@ def certify_tail(
     >>> round(certify_tail(matrix, prior, 0.5, [0, 0, 1.5]), 6), certify_tail(matrix, prior, 0.5, [0, 0, 0])
     (0.516999, 1.0)
     """
-    outputs, e = _Outputs.of(matrix, prior), Epsilon.of(epsilon).exp_down
+    outputs, e = MergedOutputs.of(matrix, prior), Epsilon.of(epsilon).exp_down
     mu = [rational(value, "a multiplier") for value in entries(multipliers, "the multipliers", "a list of numbers")]
-    if len(mu) != outputs.size or min(mu) < 0:
+    count = len(outputs.witnesses)
+    several = count if outputs.one_prior else len(mu) // count * count
+    if not mu or len(mu) != several or min(mu) < 0:
+        times = "" if outputs.one_prior else ", or a multiple of that"
         raise InputError.wrong_size(
-            f"the multipliers are {shorten(multipliers)}; accepted: {outputs.size} numbers, 0 or more"
+            f"the multipliers are {shorten(multipliers)}; accepted: {count} numbers{times}, 0 or more"
         )
-    symbols = [x for x, leaking in enumerate(outputs.above(e)) if leaking]
-    return float_up(min(outputs.bound(symbols, mu, e), Fraction(1))) if symbols else 0.0
+    used, proof = set(_of_use(outputs, outputs.witnesses, e)), _Proof(outputs, e)
+    for start in range(0, len(mu) if used else 0, count):
+        given = zip(outputs.witnesses, mu[start : start + count], strict=True)
+        proof.add({witness: factor for witness, factor in given if witness in used})
+    return float_up(min(proof.bound, Fraction(1))) if used else 0.0
 
 
-def epsilon_after_post_processing(matrix: ArrayLike, prior: Sequence[object], delta: object) -> TailAfterPostProcessing:
+def epsilon_after_post_processing(
+    matrix: ArrayLike, prior: UncertaintySet | Sequence[object], delta: object
+) -> TailAfterPostProcessing:
     """Return the least epsilon for which a mechanism is (epsilon, delta)-PML whatever is done to the reports.
 
     `epsilon_at` is the same for the reports as they are, and may be less. Found by bisection, to within 1e-9 nats.
@@ -243,7 +195,7 @@ def epsilon_after_post_processing(matrix: ArrayLike, prior: Sequence[object], de
     (0.755668, True)
     """
     allowed = checked_probability(delta)
-    outputs = _Outputs.of(matrix, prior)
+    outputs = MergedOutputs.of(matrix, prior)
     low, found = 0.0, _enough_for(outputs, allowed)
 
     def enough(value: float) -> int:
@@ -263,7 +215,7 @@ def epsilon_after_post_processing(matrix: ArrayLike, prior: Sequence[object], de
     return found
 
 
-def _enough_for(outputs: _Outputs, allowed: Fraction) -> TailAfterPostProcessing:
+def _enough_for(outputs: MergedOutputs, allowed: Fraction) -> TailAfterPostProcessing:
     """Return the tail at an epsilon that is large enough for a delta."""
     greatest = outputs.greatest_lift
     values = [2.0**power for power in range(10)] if greatest is None else [covering(greatest)]
@@ -277,74 +229,120 @@ def _enough_for(outputs: _Outputs, allowed: Fraction) -> TailAfterPostProcessing
     )
 
 
-def _jumps(outputs: _Outputs) -> list[float]:
+def _jumps(outputs: MergedOutputs) -> list[float]:
     """Return the values of epsilon from which on a symbol is of no use any more, where the tail may jump, rising."""
-    pairs = [(v, mean) for v, mean in zip(outputs.columns, outputs.means, strict=True) if mean]
-    lifts = {max(Fraction(v[x], mean) for v, mean in pairs) for x in range(outputs.size)}
-    return [covering(lift) for lift in sorted(lifts) if lift > 1]
+    return [covering(lift) for lift in sorted(set(outputs.lifts)) if lift > 1]
 
 
-def _tail(outputs: _Outputs, epsilon: Epsilon) -> TailAfterPostProcessing:
-    above = outputs.above(epsilon.exp_down)
-    symbols = [x for x, leaking in enumerate(above) if leaking]
-    if not symbols:
-        rest = frozen(np.ones((len(outputs.columns), 1)))
-        return TailAfterPostProcessing(epsilon, 0.0, 0.0, (Fraction(0),) * outputs.size, rest, ())
-    weights, prices = _solved(outputs, symbols, float(epsilon.exp_down))
-    mu = [Fraction(0)] * outputs.size
-    for x, price in zip(symbols, prices.tolist(), strict=True):
-        mu[x] = Fraction(max(price, 0.0)) if math.isfinite(price) else Fraction(0)
-    bound = min(outputs.bound(symbols, mu, epsilon.exp_down), Fraction(1))
-    kept, value, post = _attained(outputs, dict(zip(symbols, weights, strict=True)), epsilon.exp_up)
-    return TailAfterPostProcessing(epsilon, -float_up(-value), float_up(bound), tuple(mu), post, kept)
+def _tail(outputs: MergedOutputs, epsilon: Epsilon) -> TailAfterPostProcessing:
+    witnesses = _of_use(outputs, outputs.witnesses, epsilon.exp_down)
+    none, rest = (Fraction(0),) * len(outputs.witnesses), frozen(np.ones((len(outputs.columns), 1)))
+    found = TailAfterPostProcessing(epsilon, 0.0, float(bool(witnesses)), none, rest, ())
+    if not witnesses:
+        return found
+    e, prior, proof = float(epsilon.exp_down), outputs.known.center, _Proof(outputs, epsilon.exp_down)
+    worst: set[tuple[int, Prior]] = set()
+    for _ in range(_MOST_PRIORS):
+        before = found
+        weights, prices = _solved(outputs, witnesses, e, prior)
+        proof.add({of: _multiplier(price) for of, price in zip(witnesses, prices.tolist(), strict=True)})
+        found = replace(found, bound=float_up(min(proof.bound, Fraction(1))), multipliers=proof.multipliers)
+        reports = witnesses
+        if not outputs.one_prior:
+            merged = _over_whole(weights)
+            prior = proof.weakest_corner or outputs.mass([sum(shares) for shares in zip(*merged, strict=True)])[1]
+            # Reports leak at one prior each: those at which the reports found, and the outputs, leak most.
+            seen = [(x, row) for (x, _), row in zip(witnesses, merged, strict=True) if any(row)]
+            seen += zip(outputs.likeliest_symbols, np.eye(len(outputs.columns), dtype=int).tolist(), strict=True)
+            worst.update((x, outputs.worst_prior(row)) for x, row in seen)
+            reports = _of_use(outputs, sorted(worst), epsilon.exp_up)
+            weights, _ = _solved(outputs, reports, e, prior)
+        kept, value, post = _attained(outputs, reports, weights, epsilon.exp_up)
+        if value > Fraction(found.value):
+            found = replace(found, value=-float_up(-value), post_processing=post, symbols=kept)
+        if outputs.one_prior or not (found.value > before.value or found.bound < before.bound):
+            break
+    return found
 
 
-def _solved(outputs: _Outputs, symbols: Sequence[int], exp_epsilon: float) -> tuple[Floats, Floats]:
-    """Return W, shape (symbols, outputs), and mu, shape (symbols,), up to a solver's errors."""
+def _of_use(outputs: MergedOutputs, witnesses: Sequence[Witness], exp_epsilon: Fraction) -> list[Witness]:
+    """Return the witnesses by which some output leaks more than epsilon: merged outputs that do need one of them."""
+    above = outputs.above(witnesses, exp_epsilon)
+    return [witness for witness, leaking in zip(witnesses, above, strict=True) if leaking]
+
+
+def _multiplier(price: float) -> Fraction:
+    return Fraction(max(price, 0.0)) if math.isfinite(price) else Fraction(0)
+
+
+class _Proof:
+    """Multipliers, and the least of what they prove at each corner of a set."""
+
+    def __init__(self, outputs: MergedOutputs, exp_epsilon: Fraction) -> None:
+        self.outputs, self.exp_epsilon = outputs, exp_epsilon
+        self.multipliers: tuple[Fraction, ...] = ()
+        self.proved: list[Fraction] = []
+
+    @property
+    def bound(self) -> Fraction:
+        return max(self.proved)
+
+    @property
+    def weakest_corner(self) -> Prior | None:
+        """The corner at which the least is proved; None where corners are not listed."""
+        corners = self.outputs.corners
+        return corners[self.proved.index(self.bound)] if corners else None
+
+    def add(self, mu: dict[Witness, Fraction]) -> None:
+        """Take multipliers, where they prove more than is known."""
+        proved = self.outputs.bounds(mu, self.exp_epsilon)
+        better = list(map(min, proved, self.proved)) if self.proved else proved
+        if better != self.proved:
+            self.proved = better
+            self.multipliers += tuple(mu.get(witness, Fraction(0)) for witness in self.outputs.witnesses)
+
+
+def _solved(
+    outputs: MergedOutputs, witnesses: Sequence[Witness], exp_epsilon: float, prior: Prior
+) -> tuple[Floats, Floats]:
+    """Return W, shape (witnesses, outputs), and mu, shape (witnesses,), up to a solver's errors."""
     from scipy.sparse import coo_array, eye_array, kron, vstack
 
-    # The variables are W_xy q_y, probabilities; where q_y = 0, they are W_xy.
-    likely = np.array([mean > 0 for mean in outputs.means])
-    masses = np.array([mean / outputs.total for mean in outputs.means])
-    scales = [mean or outputs.total for mean in outputs.means]
-    lifts = np.array([[v[x] / scale for v, scale in zip(outputs.columns, scales, strict=True)] for x in symbols])
-    X, M = lifts.shape
-    excess = lifts - exp_epsilon * likely
+    gains, excess, limits = outputs.program(witnesses, exp_epsilon, prior)
+    X, M = excess.shape
     greatest = np.abs(excess).max(axis=1)
     excess /= greatest[:, None]
     rows = coo_array((-excess.ravel(), (np.repeat(np.arange(X), M), np.arange(X * M))), shape=(X, X * M))
     caps = kron(coo_array(np.ones((1, X))), eye_array(M))
-    limits = np.r_[np.zeros(X), np.where(likely, masses, 1.0)]
-    solution = minimum(-np.tile(likely.astype(float), X), at_most=(vstack([rows, caps]), limits))
+    solution = minimum(-np.tile(gains, X), at_most=(vstack([rows, caps]), np.r_[np.zeros(X), limits]))
     solution.required("the tail of a mechanism", "change epsilon a little")
-    weights = solution.x.reshape(X, M) / np.where(likely, masses, 1.0)
-    return weights, -solution.prices[:X] / greatest
+    return solution.x.reshape(X, M) / limits, -solution.prices[:X] / greatest
 
 
 def _attained(
-    outputs: _Outputs, solved: dict[int, Floats], exp_up: Fraction
+    outputs: MergedOutputs, witnesses: Sequence[Witness], solved: Floats, exp_up: Fraction
 ) -> tuple[tuple[int, ...], Fraction, Floats]:
-    """Return symbols, and a post-processing whose reports leak more than epsilon through them, with its exact tail.
+    """Return symbols, the exact tail, and a post-processing whose reports leak more than epsilon through them.
 
     What a solver returns is mixed with as little as is enough of the mechanism as it is: there every output that leaks
-    more than epsilon is told apart by the symbols through which it does.
+    more than epsilon is told apart by the witnesses of that.
     """
-    above = outputs.above(exp_up)
+    above = outputs.above(witnesses, exp_up)
+    places = [place for place, leaking in enumerate(above) if leaking]
+    symbols, above = [witnesses[place][0] for place in places], [above[place] for place in places]
     through = [sum(y in leaking for leaking in above) for y in range(len(outputs.columns))]
-    symbols = [x for x in solved if above[x]]
     plain = np.zeros((len(symbols), len(outputs.columns)))
-    for row, x in zip(plain, symbols, strict=True):
-        row[above[x]] = [1.0 / through[y] for y in above[x]]
+    for row, leaking in zip(plain, above, strict=True):
+        row[leaking] = [1.0 / through[y] for y in leaking]
     best = _strict(outputs, symbols, plain, exp_up)
-    wanted = np.clip(np.array([solved[x] for x in symbols]).reshape(plain.shape), 0.0, None)
+    wanted = np.clip(solved[places].reshape(plain.shape), 0.0, None)
     wanted /= np.maximum(wanted.sum(axis=0), 1.0)
     share = 2.0**-44
     while share < 1:
         mixed = _strict(outputs, symbols, wanted + share * (plain - wanted), exp_up)
-        if len(mixed[0]) == len(symbols):
-            best = max(best, mixed, key=lambda found: found[1])
-            break
         best = max(best, mixed, key=lambda found: found[1])
+        if len(mixed[0]) == len(symbols):
+            break
         share *= 4
     kept, value, numerators = best
     rest = 2**_BITS - np.sum(numerators, axis=0, dtype=np.int64)
@@ -353,16 +351,19 @@ def _attained(
 
 
 def _strict(
-    outputs: _Outputs, symbols: Sequence[int], weights: Floats, exp_up: Fraction
+    outputs: MergedOutputs, symbols: Sequence[int], weights: Floats, exp_up: Fraction
 ) -> tuple[tuple[int, ...], Fraction, list[list[int]]]:
     """Return the symbols whose reports leak more than epsilon, their probability, and their weights over 2^52."""
-    rounded = np.floor(weights * 2.0**_BITS).astype(np.int64)
+    rows = zip(symbols, _over_whole(weights), strict=True)
+    leaking = [(x, row) for x, row in rows if outputs.leaks(x, row, exp_up)]
+    numerators = [row for _, row in leaking]
+    mass = outputs.mass([sum(shares) for shares in zip(*numerators, strict=True)])[0] if leaking else Fraction(0)
+    return tuple(x for x, _ in leaking), mass / 2**_BITS, numerators
+
+
+def _over_whole(weights: Floats) -> list[list[int]]:
+    """Return weights as numerators over 2^52, which sum to that at most for every output."""
+    rounded = np.floor(np.clip(weights, 0.0, None) * 2.0**_BITS).astype(np.int64)
     over = np.maximum(rounded.sum(axis=0) - 2**_BITS, 0)
-    rounded = np.maximum(rounded - over, 0)
-    kept, mass, numerators = [], 0, []
-    for x, row in zip(symbols, rounded.tolist(), strict=True):
-        if outputs.excess(x, row, exp_up) > 0:
-            kept.append(x)
-            mass += sum(map(mul, row, outputs.means))
-            numerators.append(row)
-    return tuple(kept), Fraction(mass, outputs.total << _BITS), numerators
+    numerators: list[list[int]] = np.maximum(rounded - over, 0).tolist()
+    return numerators

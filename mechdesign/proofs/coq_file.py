@@ -15,28 +15,31 @@ from typing import Any
 from mechdesign.errors import InputError, LimitError
 from mechdesign.proofs.tail_ranges import TailRanges
 from mechdesign.proofs.terms import file_term, without_nulls
+from mechdesign.proofs.theories import MATRIX, WINDOWS, Theory, theory_of
+from mechdesign.uncertainty.observed_sums import ObservedSums
+from mechdesign.uncertainty.radii import OBSERVED_SUMS
 
 MOST_SYMBOLS = 300
 """A dense matrix of 300 symbols and outputs takes Coq about a minute, and the time grows with the square."""
 MOST_SAMPLES = 200_000
 """So many draws take Coq about ten seconds more, and the time grows with their number."""
-_SOURCES = ("Spec", "ExpLow", "Support", "Check")
-_SOURCES_OF_SAMPLES = ("Delta", "Tail", "Steps", "Limits", "Learnt")
+_SOURCES_OF_SAMPLES = ("Delta", "Tail", "Steps", "Limits", "Learnt", "Observed")
 _LIBRARY = re.compile(r"^From Coq Require Import (.*)\.$", re.MULTILINE)
+_NUMERAL = re.compile(r"[0-9]+")
 _OWN = re.compile(r"^Require Import (.*)\.$", re.MULTILINE)
 _HEAD = """(* What a mechanism file promises, proved. The file has the SHA-256
    {}.
-   Read the module Spec; coqc checks the rest, and prints the integers and the axioms. *)
+   Read the module{} {}; coqc checks the rest, and prints the integers and the axioms. *)
 """
 _OPENING = """Module Certificate.
-Import List ZArith Spec Check.
+Import List ZArith {}.
 Import ListNotations.
 Open Scope Z_scope.
 """
 SAMPLES = "Module Samples."
 """Where the second theorem begins, if there is one."""
-_THEOREM = """Theorem the_promise_holds : promise the_file.
-Proof. apply check_correct. vm_cast_no_check (eq_refl true). Qed.
+_THEOREM = """Theorem the_promise_holds : {promise} the_file.
+Proof. apply {correct}. vm_cast_no_check (eq_refl true). Qed.
 Set Printing Depth 1000000.
 Set Printing Width 1000.
 Print the_file.
@@ -45,11 +48,11 @@ Print Assumptions the_promise_holds.
 _SAMPLES = (
     SAMPLES
     + """
-Import Reals List ZArith Spec Limits Learnt Certificate.
+Import Reals List ZArith Spec Limits Learnt Observed Certificate.
 Import ListNotations.
 Open Scope Z_scope.
-Theorem the_samples_support_the_radius : learnt the_file (Z.to_nat {m}) (ratio {a} {b}).
-Proof. apply (radius_supported the_file {m} ({a}, {b}%positive) [{ranges}]). vm_cast_no_check (eq_refl true). Qed.
+Theorem the_samples_support_the_radius : {learnt} the_file (Z.to_nat {m}) (ratio {a} {b}).
+Proof. apply ({proof} the_file {m} ({a}, {b}%positive) [{ranges}]). vm_cast_no_check (eq_refl true). Qed.
 Set Printing Depth 1000000.
 Set Printing Width 1000.
 Check the_samples_support_the_radius.
@@ -57,7 +60,7 @@ Print Assumptions the_samples_support_the_radius.
 End Samples.
 """
 )
-REFUSALS = "Set Printing Depth 1000000.\nEval vm_compute in refused the_file.\n"
+REFUSALS = "Set Printing Depth 1000000.\nEval vm_compute in {refused} the_file.\n"
 """In the place of the theorem: the outputs that break it, each with a symbol at which it does."""
 
 
@@ -78,18 +81,33 @@ def certificate(document: Mapping[str, Any], content: bytes, end: str = _THEOREM
     LimitError
         For over 300 symbols or 90,000 numerators, or a set that the proofs do not cover.
     """
-    rows = document["numerators"]
-    entries = len(rows) * len(rows[0])
-    if len(rows) > MOST_SYMBOLS or entries > MOST_SYMBOLS**2:
-        raise LimitError.not_machine_checked(
-            f"the file has {len(rows)} symbols and {entries} numerators; Coq reads at most {MOST_SYMBOLS} symbols and "
-            f"{MOST_SYMBOLS**2} numerators in about a minute; give the file to pmlcheck, "
-            "the same proved test as a program (mechdesign/proofs/native), or verify without --machine-checked"
-        )
-    head = _HEAD.format(hashlib.sha256(content).hexdigest())
-    term = f"Definition the_file : file :=\n  {file_term(document)}.\n"
-    whole = f"{head}{_library(_SOURCES)}\n{_OPENING}{term}{end}End Certificate.\n"
-    return whole + (_theorem_of_samples(without_nulls(document["guarantee"]), len(rows)) if end == _THEOREM else "")
+    theory = theory_of(document)
+    rows = document.get("numerators", [[]])
+    _check_size(theory, len(rows), len(rows) * len(rows[0]))
+    written = file_term(document)
+    if theory is not MATRIX:
+        _check_size(theory, len(rows), len(_NUMERAL.findall(written)))
+    page = " and ".join(theory.pages)
+    head = _HEAD.format(hashlib.sha256(content).hexdigest(), "s" * (len(theory.pages) > 1), page)
+    opening = _OPENING.format(" ".join((*theory.pages, theory.sources[-1])))
+    term = f"Definition the_file : {theory.type} :=\n  {written}.\n"
+    asked = end.format(promise=theory.promise, correct=theory.correct, refused=theory.refused)
+    whole = f"{head}{_library(theory.sources)}\n{opening}{term}{asked}End Certificate.\n"
+    if theory is not MATRIX or end != _THEOREM:
+        return whole
+    return whole + _theorem_of_samples(without_nulls(document["guarantee"]), len(document["numerators"]))
+
+
+def _check_size(theory: Theory, symbols: int, entries: int) -> None:
+    """Refuse a file that Coq would read too long."""
+    if symbols <= MOST_SYMBOLS and entries <= MOST_SYMBOLS**2:
+        return
+    has = f"{entries} {theory.counted}" if theory is WINDOWS else f"{symbols} symbols and {entries} {theory.counted}"
+    elsewhere = "give the file to pmlcheck, the same proved test as a program (mechdesign/proofs/native), or "
+    raise LimitError.not_machine_checked(
+        f"the file has {has}; Coq reads at most {MOST_SYMBOLS} symbols and {MOST_SYMBOLS**2} {theory.counted} in about "
+        f"a minute; {elsewhere * (theory is MATRIX)}verify without --machine-checked"
+    )
 
 
 def check_certificate(kept: bytes, source: str, document: Mapping[str, Any], content: bytes) -> None:
@@ -127,18 +145,27 @@ def check_certificate(kept: bytes, source: str, document: Mapping[str, Any], con
 
 
 def _theorem_of_samples(promise: Mapping[str, Any], size: int) -> str:
-    """Return the second theorem: the samples support the radius of an l1 ball. Empty where it is not covered."""
+    """Return the second theorem: the samples support the radius of an l1 ball. Empty where it is not covered.
+
+    It is about all samples where their number supports the radius, and else about the counts, if their sums give the
+    radius.
+    """
     if "counts" not in promise or "delta" not in promise or promise["samples"] > MOST_SAMPLES:
         return ""
     m, delta = promise["samples"], Fraction(str(promise["delta"]))
     if not (0 < Fraction(promise["radius"]) < 2 and delta > 0):
         return ""
-    found = TailRanges.of(m, Fraction(promise["radius"]), delta / (2**size - 2)).ranges()
-    if found is None:
-        return ""
-    ranges = "; ".join(each.term() for each in found)
-    end = _SAMPLES.format(m=m, a=delta.numerator, b=delta.denominator, ranges=ranges)
-    return f"\n{_library(_SOURCES_OF_SAMPLES)}\n{end}"
+    theorems: list[tuple[str, str, ObservedSums | None]] = [("learnt", "radius_supported", None)]
+    if promise.get("bound") == OBSERVED_SUMS:
+        theorems.append(("learnt_from_counts", "counts_supported", ObservedSums.of(promise["counts"])))
+    (a, b), level = delta.as_integer_ratio(), delta / (2**size - 2)
+    for learnt, proof, seen in theorems:
+        found = TailRanges.of(m, Fraction(promise["radius"]), level, seen).ranges()
+        if found is not None:
+            ranges = "; ".join(each.term() for each in found)
+            end = _SAMPLES.format(learnt=learnt, proof=proof, m=m, a=a, b=b, ranges=ranges)
+            return f"\n{_library(_SOURCES_OF_SAMPLES)}\n{end}"
+    return ""
 
 
 def _library(names: Iterable[str]) -> str:

@@ -18,12 +18,14 @@ from typing import Any
 from mechdesign.errors import LimitError, shorten
 from mechdesign.proofs.coq_file import REFUSALS, SAMPLES, certificate
 from mechdesign.proofs.read_back import from_coq, from_file, samples_of
+from mechdesign.proofs.theorem_words import Learnt
 
 _OLDEST = (8, 16)
 _SECONDS = 900
 _PRINTED = re.compile(r"^the_file =\s*(\{\|.*?\|\})", re.MULTILINE | re.DOTALL)
 _LEARNT = re.compile(
-    r"^the_samples_support_the_radius\s*: learnt the_file \(Z\.to_nat ([0-9]+)\) \(ratio ([0-9]+) ([0-9]+)\)$",
+    r"^the_samples_support_the_radius\s*: learnt(_from_counts)? the_file "
+    r"\(Z\.to_nat ([0-9]+)\) \(ratio ([0-9]+) ([0-9]+)\)$",
     re.MULTILINE,
 )
 _AXIOM = re.compile(r"^\S+", re.MULTILINE)
@@ -44,15 +46,15 @@ class Verdict:
         The term that was proved, as canonical JSON that Coq's printer and the file agree on.
     certificate : str
         The SHA-256 of the certificate, in hexadecimal.
-    learnt : tuple of int and Fraction, or None
-        The samples and the delta of a second theorem: the samples support the radius of the file.
+    learnt : Learnt or None
+        The second theorem, if there is one: the samples support the radius of the file.
     """
 
     coq: str
     axioms: tuple[str, ...]
     term: str
     certificate: str
-    learnt: tuple[int, Fraction] | None
+    learnt: Learnt | None
 
 
 @dataclass(frozen=True)
@@ -112,8 +114,11 @@ def ask_coq(document: Mapping[str, Any], content: bytes) -> Verdict | None:
         raise LimitError.not_machine_checked(
             f"Coq {version} prints another term than the integers of the file; report it, with the file"
         )
-    learnt = [(int(found[1]), Fraction(int(found[2]), int(found[3]))) for found in _LEARNT.finditer(printed)]
-    if learnt != ([samples_of(content)] if SAMPLES in text else []):
+    learnt = [
+        Learnt(int(found[2]), Fraction(int(found[3]), int(found[4])), found[1] is not None)
+        for found in _LEARNT.finditer(printed)
+    ]
+    if [each[:2] for each in learnt] != ([samples_of(content)] if SAMPLES in text else []):
         raise LimitError.not_machine_checked(
             f"Coq {version} prints another theorem about the samples than that of the file; report it, with the file"
         )

@@ -6,13 +6,20 @@ Neither shares anything with what wrote the term.
 
 from __future__ import annotations
 
+import base64
 import json
 import re
+import struct
+import zlib
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
 _TOKEN = re.compile(r"%[A-Za-z]+|:=|\{\||\|\}|[][();,]|-?[0-9]+|[A-Za-z_]+")
+
+_SIDES = ("epsilon", "lower", "cap")
+_OF_FILE = ("inputs", "outputs", "bits", "rows", "eps", "lower", "cap")
+_OF_DATA = ("data_inputs", "data_outputs", "data_bits", "data_rows", "secret_eps", "secret_lower", "data_cap")
 
 
 def from_coq(printed: str) -> str:
@@ -30,20 +37,27 @@ def from_coq(printed: str) -> str:
     '{"bits":0,"cap":null,"epsilon":["nats","1/2"],"lower":null,"numerators":[[1]],"set":["ball",["1"],"0"]}'
     """
     fields = _record([token for token in _TOKEN.findall(printed) if not token.startswith("%")])
-    rows, wide = fields["rows"], fields["outputs"]
-    if len(rows) != fields["inputs"] or any(len(row) != wide for row in rows):
+    if "seeds" in fields:
+        return _canonical(_windows_of(fields))
+    high, wide, bits, rows, *sides = (fields.pop(name) for name in (_OF_DATA if "data_rows" in fields else _OF_FILE))
+    if len(rows) != high or any(len(row) != wide for row in rows):
         raise ValueError("the rows are not as many or as long as the term says")
-    sides = {"epsilon": fields["eps"], "lower": fields["lower"], "cap": fields["cap"]}
-    told = {side: _epsilon_of(value) for side, value in sides.items()}
-    return _canonical({"bits": fields["bits"], "numerators": rows, **told, "set": _set_of(fields["set"])})
+    told = dict(zip(_SIDES, map(_epsilon_of, sides), strict=True))
+    if "set" in fields:
+        return _canonical({"bits": bits, "numerators": rows, **told, "set": _set_of(fields["set"])})
+    laws = [_set_of(fields["secret_law"]), [_set_of(each) for each in fields["given"]]]
+    return _canonical({"bits": bits, "numerators": rows, **told, "secret": laws})
 
 
 def from_file(content: bytes) -> str:
     """Return canonical JSON of what a mechanism file promises, and of its integers."""
     table = _parsed(content)
+    if "windows" in table:
+        return _canonical(_windows(table))
     promise = table["guarantee"]
-    sides = {side: _side(promise.get(side)) for side in ("epsilon", "lower", "cap")}
-    return _canonical({"bits": table["bits"], "numerators": table["numerators"], **sides, "set": _set(promise)})
+    sides = {side: _side(promise.get(side)) for side in _SIDES}
+    about = {"secret": _laws(promise["secret"])} if "secret" in promise else {"set": _set(promise)}
+    return _canonical({"bits": table["bits"], "numerators": table["numerators"], **sides, **about})
 
 
 def samples_of(content: bytes) -> tuple[int, Fraction]:
@@ -118,6 +132,17 @@ def _epsilon_of(value: Any) -> Any:
     return [kind.lower(), str(Fraction(a, b))]
 
 
+def _windows_of(fields: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "buckets": fields["buckets"],
+        "epsilon": _epsilon_of(fields["windows_eps"]),
+        "cap": _epsilon_of(fields["windows_cap"]),
+        "floor": fields["uniform"],
+        "samples": [fields["all_samples"], fields["least_held"]],
+        "seeds": fields["seeds"],
+    }
+
+
 def _shares_of(weights: list[int]) -> list[str]:
     return [str(Fraction(w, sum(weights))) for w in weights]
 
@@ -147,6 +172,35 @@ def _side(text: str | None) -> list[str] | None:
         return None
     found = re.fullmatch(r"\s*log\(([^()]*)\)\s*", text)
     return ["log", str(Fraction(found[1].strip()))] if found else ["nats", str(Fraction(text.strip()))]
+
+
+def _windows(table: dict[str, Any]) -> dict[str, Any]:
+    """Return what a file of windows holds: for each seed where it begins, and length and units of each window."""
+    packed, facts, q = table["windows"], table["evidence"], table["buckets"]
+    starts, counts, lengths = (_sixteen(packed[name]) for name in ("starts", "counts", "lengths"))
+    least, above = facts["threshold"], zlib.decompress(base64.b64decode(facts.get("held", facts.get("units"))))
+    cells = [cell for (cell,) in struct.iter_unpack("<q", above)] if "units" in facts else []
+    seeds, place = [], 0
+    for number, (start, more) in enumerate(zip(starts, counts, strict=True)):
+        windows, at = [], start
+        for index in range(place, place + more + 1):
+            length = lengths[index] + 1
+            if cells:
+                held = sum(cells[number * q + (at + step) % q] for step in range(length))
+            else:
+                held = least + sum(byte << 8 * i for i, byte in enumerate(above[index :: len(lengths)]))
+            windows.append([length, held])
+            at += length
+        seeds.append([start, windows])
+        place += more + 1
+    parts = 2**20 if "heavy" in table and "delta" in facts else 1
+    sides = {side: _side(table.get(side)) for side in ("epsilon", "cap")}
+    about = {"floor": int(table.get("floor", 0)), "samples": [facts["samples"] * parts, least]}
+    return {"buckets": q, **sides, **about, "seeds": seeds}
+
+
+def _sixteen(packed: str) -> list[int]:
+    return [number for (number,) in struct.iter_unpack("<H", zlib.decompress(base64.b64decode(packed)))]
 
 
 def _shares(values: list[Any]) -> list[str]:
@@ -182,6 +236,15 @@ def _set(table: dict[str, Any]) -> list[Any]:
         case _:
             found = ["ball", _estimate(table), str(Fraction(table["radius"]))]
     return found
+
+
+def _laws(table: dict[str, Any]) -> list[Any]:
+    """Return the set of the laws of a secret, and those of the data given each of its values."""
+    if "limits" in table:
+        law, *given = map(_set, table["limits"])
+        return [law, given]
+    counts = table["counts"]
+    return [["hull", [_shares([sum(row) for row in counts])]], [["hull", [_shares(row)]] for row in counts]]
 
 
 def _estimate(table: dict[str, Any]) -> list[str]:

@@ -2,6 +2,7 @@
 
 With T = A/D = n t, t half the radius, and F(k) = P[Bin(n, (k - T)/n) >= k], it is enough that F(k) is small where F
 neither rises to k + 1 nor falls from k - 1. Each range of counts says which of the three is shown for all its counts.
+Where only the sums of observed counts matter, others are left out: these are gaps.
 The proofs are in docs/mathematics.md, "Samples and radii", and in Coq. Nothing here is trusted: Coq computes it again.
 """
 
@@ -11,6 +12,8 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+
+from mechdesign.uncertainty.observed_sums import ObservedSums
 
 MOST_TERMS = 50_000
 """So many terms of tails take Coq about ten seconds."""
@@ -40,20 +43,24 @@ class TailRanges:
     --------
     >>> [found.term() for found in TailRanges.of(40, Fraction(9, 10), Fraction(1, 100)).ranges()]
     ['Rare 29 0', 'Rise 30', 'Rise 31', 'Rare 40 0']
+    >>> seen = ObservedSums.of([30, 6, 4])
+    >>> [found.term() for found in TailRanges.of(40, Fraction(1, 2), Fraction(1, 100), seen).ranges()]
+    ['Gap 29', 'Rare 32 0', 'Fall 39', 'Fall 40']
     """
 
     n: int
     A: int
     D: int
     level: Fraction
+    seen: ObservedSums | None = None
     _k: int = 0
     _falling: _Number = (1, 0)
     _factorial: _Number = (1, 0)
 
     @classmethod
-    def of(cls, samples: int, radius: Fraction, level: Fraction) -> TailRanges:
-        """Return the test of an l1 radius, each set of symbols at a level."""
-        return cls(samples, samples * radius.numerator, 2 * radius.denominator, level)
+    def of(cls, samples: int, radius: Fraction, level: Fraction, seen: ObservedSums | None = None) -> TailRanges:
+        """Return the test of an l1 radius, each set of symbols at a level, for all counts, or those that were seen."""
+        return cls(samples, samples * radius.numerator, 2 * radius.denominator, level, seen)
 
     def ranges(self) -> list[CountRange] | None:
         """Return ranges that cover all counts, or None if a tail is not shown to be small, or terms are too many."""
@@ -66,20 +73,43 @@ class TailRanges:
         return found if found and found[-1].last == self.n else None
 
     def _found(self) -> Iterator[CountRange]:
-        first = self.A // self.D + 1
+        first, small = self.A // self.D + 1, False  # small: F is, at the count before
         while first <= self.n:
-            kinds: list[tuple[str, Callable[[int, int], bool]]] = [("Rise", self.rises), ("Fall", self._falls_to)]
-            for kind, holds in kinds:
-                if (last := _furthest(holds, first, self.n)) is not None:
-                    yield CountRange(kind, last)
-                    break
-            else:
-                self._advance(first)
-                last = _furthest(lambda i, j: self.terms(i, j) is not None, first, self.n)
+            if small and (last := _furthest(self._falls_to, first, self.n)) is not None:
+                yield CountRange("Fall", last)
+                first = last + 1
+                continue
+            risen = self._risen(first)
+            start = self._last_seen(risen[-1] + 1 if risen else first)
+            if small := start >= first:
+                yield from (CountRange("Rise", last) for last in risen if last < start - 1)
+                if start > first:
+                    yield CountRange("Rise", start - 1)
+                self._advance(start)
+                last = _furthest(lambda i, j: self.terms(i, j) is not None, start, self.n)
                 if last is None:
                     return
-                yield CountRange("Rare", last, self.terms(first, last) or 0)
+                yield CountRange("Rare", last, self.terms(start, last) or 0)
+            else:
+                last = self._next_seen(first) - 1
+                yield CountRange("Gap", last)
             first = last + 1
+
+    def _risen(self, first: int) -> list[int]:
+        """Return the ends of ranges, from one count on, in which F rises."""
+        found = list[int]()
+        while (last := _furthest(self.rises, first, self.n)) is not None:
+            found.append(last)
+            first = last + 1
+        return found
+
+    def _last_seen(self, k: int) -> int:
+        found = k if self.seen is None else self.seen.at_most(k)
+        return -1 if found is None else found
+
+    def _next_seen(self, k: int) -> int:
+        found = k if self.seen is None else self.seen.at_least(k)
+        return self.n + 1 if found is None else found
 
     def rises(self, i: int, j: int) -> bool:
         """Return whether F(k) < F(k + 1) is shown for all k from i to j."""
@@ -113,12 +143,11 @@ class TailRanges:
             _times(self._falling, (self.level.denominator, 0)), _times(_power(_cut_up, a, i), _power(_cut_up, c, n - i))
         )
         below = _times(_times(self._factorial, (self.level.numerator * _UNIT, 0)), _power(_cut_down, n * self.D, n))
-        terms = 0
-        while i + terms <= n and terms <= 8 * math.isqrt(n) + 64:
+        most = min(n - i, 8 * math.isqrt(n) + 64)
+        for terms in (0, *(1 << step for step in range(most.bit_length())), most):
             last = i + terms
             if (n - last) * a < (last + 1) * c and _at_most(_times(above, (self._series(terms, a, c, i), 0)), below):
                 return terms
-            terms = 2 * terms or 1
         return None
 
     def _series(self, terms: int, a: int, c: int, i: int) -> int:

@@ -13,6 +13,8 @@ from typing import Any
 
 from mechdesign.errors import LimitError, shorten
 from mechdesign.numerics.exact import over_common_denominator
+from mechdesign.proofs.theories import WINDOWS, theory_of
+from mechdesign.proofs.window_terms import window_term
 
 Table = Mapping[str, Any]
 
@@ -31,7 +33,9 @@ def without_nulls(value: Any) -> Any:
 
 
 def file_term(document: Table) -> str:
-    """Return the term ``File ...`` of the JSON of a mechanism file that loads.
+    """Return the term of the JSON of a file that loads: ``File ...``, or of a secret ``SecretFile ...``.
+
+    Of a file of windows it is ``WindowsFile ...``.
 
     Raises
     ------
@@ -44,12 +48,19 @@ def file_term(document: Table) -> str:
     >>> file_term({"bits": 2, "numerators": [[3, 1], [1, 3]], "guarantee": promise})
     'File 2 2 2 [[3; 1]; [1; 3]] (Log 3 1) None None (Ball [1; 1] 2 1)'
     """
+    if theory_of(document) is WINDOWS:
+        return window_term(document, _epsilon(document["epsilon"]), _option(document.get("cap")))
     rows, promise = document["numerators"], without_nulls(document["guarantee"])
+    if promise.get("maximal_leakage") is not None:
+        raise LimitError.not_machine_checked(
+            "the machine-checked proofs do not cover a promise of maximal leakage; verify it without --machine-checked"
+        )
     sides = [_option(promise.get(side)) for side in ("lower", "cap")]
     lines = _list(_list(map(str, row)) for row in rows)
+    kind, of_whom = ("SecretFile", _secret(promise["secret"])) if "secret" in promise else ("File", set_term(promise))
     return (
-        f"File {len(rows)} {len(rows[0])} {document['bits']} {lines} {_epsilon(promise['epsilon'])} "
-        f"{' '.join(sides)} {set_term(promise)}"
+        f"{kind} {len(rows)} {len(rows[0])} {document['bits']} {lines} {_epsilon(promise['epsilon'])} "
+        f"{' '.join(sides)} {of_whom}"
     )
 
 
@@ -154,6 +165,17 @@ def _pairs(table: Table) -> str:
 
 def _union(table: Table) -> str:
     return _fold("Either", [set_term(each) for each in ([table["cover"]] if "cover" in table else table["sets"])])
+
+
+def _secret(table: Table) -> str:
+    """Return the set of the laws of the secret, and the sets of the laws of the data given each of its values."""
+    if "limits" in table:
+        law, *given = map(set_term, table["limits"])
+    else:
+        law, *given = (
+            f"(Hull [{_integers(row)}])" for row in ([sum(row) for row in table["counts"]], *table["counts"])
+        )
+    return f"{law} {_list(given)}"
 
 
 _KINDS: dict[str, Callable[[Table], str]] = {

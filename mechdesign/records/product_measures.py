@@ -19,6 +19,10 @@ workloads. Blocks of views without a common attribute cancel in ``C - c c'``.
 
 The vectors D are found by an ascent, and are the certificate; whatever they are, they prove a bound. It is computed
 from them with the rounding of every sum and product counted outward.
+
+Reports about records are reports about the cell of each view too, and errors add up: E is also at least the sum of what
+holds for the queries of each view alone, whose columns have ``g_z = E[v | z] <= min(e, 1/P_z)``. The bound is the
+greater one. At large epsilon, where single values cannot be told e times as well as without a report, that is the sum.
 """
 
 from __future__ import annotations
@@ -26,6 +30,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
 
@@ -37,6 +42,7 @@ from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.numerics.exact import float_up
 from mechdesign.numerics.threads import one_thread
+from mechdesign.optimize.estimation.caps import bound_of_caps, greatest_entries
 from mechdesign.optimize.estimation.form_certificate import eigenvalues_down, lower_bound
 
 _EPS = float(np.finfo(float).eps)
@@ -132,7 +138,7 @@ class RecordQueries:
 
     @one_thread()
     def bound(self, measures: Sequence[Floats], epsilon: Epsilon, lower: Epsilon | None = None) -> float:
-        """Return the bound that vectors prove, rounded down.
+        """Return the bound that vectors prove, or the views alone where that is more, rounded down.
 
         Parameters
         ----------
@@ -146,8 +152,17 @@ class RecordQueries:
         moment, error = self._moment_in_floats([each / each.sum() for each in measures])
         roots = np.sqrt(np.maximum(eigenvalues_down(moment, error), 0.0))
         root = math.fsum(roots.tolist()) * (1 - 8 * _EPS)
-        least = 0 if lower is None else 1 / lower.exp_up
-        return lower_bound(root, float_up((epsilon.exp_up - 1) * (1 - least)))
+        share = Fraction(1) if lower is None else 1 - 1 / lower.exp_up
+        whole = lower_bound(root, float_up((epsilon.exp_up - 1) * share))
+        return max(whole, self._bound_of_views(epsilon) / float_up(share) * (1 - 2 * _EPS))
+
+    def _bound_of_views(self, epsilon: Epsilon) -> float:
+        """Return the sum of a bound for the queries of each view alone, rounded down."""
+        bounds = []
+        for view in self.views:
+            limits = greatest_entries(view.law, float_up(epsilon.exp_up))
+            bounds.append(bound_of_caps(limits**-2.0, view.law, limits, view.workload))
+        return math.fsum(bounds) * (1 - _EPS)
 
     @one_thread()
     def best_measures(self) -> tuple[Floats, ...]:

@@ -119,9 +119,12 @@ class RecordAnalysis:
 
     @cached_property
     def rivals(self) -> tuple[RecordBaseline, ...]:
-        """Ways under local differential privacy to the same tables; none where views are not single attributes."""
+        """Ways under local differential privacy to the same tables; none where views are not single attributes.
+
+        None either where the promise is about a secret alone: theirs is about the whole record.
+        """
         parts = self.mechanism.parts
-        if self.mechanism.listed != parts:
+        if self.mechanism.listed != parts or self.mechanism.secret is not None:
             return ()
         if any(len(part.attributes) > 1 or len(part.mechanism.inputs) < 2 for part in parts):
             return ()
@@ -176,7 +179,10 @@ def analyze_records(mechanism: RecordMechanism, records: Any = None) -> RecordAn
     views = []
     for part, share in zip(mechanism.parts, mechanism.shares, strict=True):
         views.append(ViewWorth(part, share, _variances(part)))
-    side = side_leakages_of_views(mechanism) if records is None else side_leakages(mechanism, records)
+    if records is not None:
+        side = side_leakages(mechanism, records)
+    else:
+        side = side_leakages_of_views(mechanism) if mechanism.secret is None else ()
     return RecordAnalysis(mechanism, tuple(views), side, records is not None)
 
 

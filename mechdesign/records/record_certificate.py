@@ -113,6 +113,10 @@ def queries_of_records(
         If there are too many cells for a bound.
     """
     shown = []
+    if mechanism.secret is not None:
+        raise InputError.set_not_accepted(
+            f"the promise is about {mechanism.guarantee.whose}, and the bound is for promises about the whole record"
+        )
     for part, value in zip(mechanism.parts, values, strict=True):
         _refuse_open(part)
         known = part.mechanism.guarantee.uncertainty
@@ -161,6 +165,7 @@ def check_claim(mechanism: RecordMechanism, claim: RecordOptimality) -> tuple[fl
     bound = bound_of_records(mechanism, claim.values, claim.measures)
     if not claim.bound <= bound + BOUND_PAD * abs(bound):
         raise GuaranteeError.optimality_false(
-            f"the stored bound of the whole is {claim.bound:.15g}, but its vectors prove no more than {bound:.15g}"
+            f"the stored bound of the whole is {claim.bound:.15g}, but neither its vectors nor its views prove more "
+            f"than {bound:.15g}"
         )
     return error, bound

@@ -31,6 +31,7 @@ from mechdesign.records.record_certificate import (
 )
 from mechdesign.records.record_mechanism import RecordMechanism
 from mechdesign.records.record_parts import WEIGHT_BITS, RecordOptimality, RecordPart
+from mechdesign.records.record_secret import secret_of, tables_of
 from mechdesign.records.record_views import View
 from mechdesign.records.record_weights import shares_for_targets, whole_weights
 from mechdesign.records.shared_tables import shared_tables
@@ -44,7 +45,7 @@ from mechdesign.records.view_designs import (
     errors_of_strings,
 )
 from mechdesign.records.views_of_records import RecordViews
-from mechdesign.uncertainty import L1Ball, UncertaintySet
+from mechdesign.uncertainty import L1Ball, SecretPromise, UncertaintySet
 from mechdesign.uncertainty.evidence import check_one_way
 from mechdesign.utility import EstimationError
 from mechdesign.windows import WindowDesign
@@ -228,7 +229,8 @@ def design_records(  # noqa: PLR0913 - each is a choice of its own
         What reports may be about. A mapping has one view for each column, for the frequencies of its values. Counts by
         group, ``{"f": {...}, "m": {...}}``, ask for the promise against those too who know a person's group.
     epsilon : number or str
-        The leakage about the whole record that no report exceeds.
+        The leakage about the whole record that no report exceeds. Where a view has a secret, it is the leakage about
+        that attribute, and nothing is promised about the rest of the record.
     delta : number or str, optional
         The probability that the samples mislead, of all views together: each view with counts gets an equal part.
     known : bool
@@ -271,10 +273,12 @@ def design_records(  # noqa: PLR0913 - each is a choice of its own
     sets = _sets(given, delta, known=known)
     shown = tuple(view if prior is None else view.with_prior(prior) for view, prior in zip(given, sets, strict=True))
     listed = [(view, prior) for view, prior in zip(given, sets, strict=True) if prior is not None]
-    for shared in shared_tables((view.name, view.attributes, prior) for view, prior in listed):
+    told = [(view.name, view.attributes, prior) for view, prior in listed]
+    secret, tables = secret_of(told), list(tables_of(told))
+    for shared in shared_tables(tables):
         if shared.contradicts:
             raise InputError.evidence_contradicts(shared.contradiction())
-    if lost := no_joint_law((view.name, view.attributes, prior) for view, prior in listed):
+    if lost := no_joint_law(tables):
         raise InputError.evidence_contradicts(lost.contradiction())
     part = _part(given, delta)
     tasks: list[MatrixTask | StringTask] = []
@@ -287,7 +291,7 @@ def design_records(  # noqa: PLR0913 - each is a choice of its own
                 tasks.append(MatrixTask(len(tasks), view.name, problem, (tol, bits, time_limit)))
     designs = designed(tasks, executor, tell)
     chosen = views.bins if bins is None and isinstance(views, RecordViews) else bins or {}
-    mechanism = _mechanism(shown, designs, targets, weight_bits, chosen)
+    mechanism = _mechanism(shown, designs, targets, weight_bits, chosen, secret)
     tell("computing the bound for all mechanisms of whole records")
     claim, reason = _claim(mechanism, [view.value for view in shown])
     mechanism = replace(mechanism, optimality=claim)
@@ -325,7 +329,7 @@ def _sets(views: Sequence[View], delta: object, *, known: bool) -> list[Uncertai
     part, found = _part(views, delta), []
     for view in views:
         with _naming(view):
-            found.append(None if view.windows is not None else _set_of(view.prior, part, known=known))
+            found.append(None if view.windows is not None else _set_of(view, part, known=known))
     return found
 
 
@@ -338,9 +342,12 @@ def _naming(view: View) -> Iterator[None]:
         raise error.reworded(f"the view {view.name}: {error}") from None
 
 
-def _set_of(given: UncertaintySet | Mapping[Any, Any], delta: Fraction | None, *, known: bool) -> UncertaintySet:
+def _set_of(view: View, delta: Fraction | None, *, known: bool) -> UncertaintySet:
+    given: Any = view.prior
     if not isinstance(given, Mapping):
-        return given
+        return view.prior  # type: ignore[return-value]  # a set, as `View` checks
+    if view.secret is not None:
+        return SecretPromise(given, secret=view.secret, useful=view.name, delta=delta, known=known)
     if given and all(isinstance(counts, Mapping) for counts in given.values()):
         return set_against(given, delta=delta, known=known)
     return L1Ball.from_counts(given, delta=delta, known=known)
@@ -352,6 +359,7 @@ def _mechanism(
     targets: Mapping[str, float] | None,
     weight_bits: int,
     bins: Mapping[str, NumberBins],
+    secret: str | None,
 ) -> RecordMechanism:
     def weighted(shares: Sequence[float]) -> RecordMechanism:
         weights = whole_weights(shares, weight_bits)
@@ -359,7 +367,7 @@ def _mechanism(
             RecordPart(view.name, view.attributes, weight, made.mechanism, view.merged)
             for view, weight, made in zip(views, weights, designs, strict=True)
         ]
-        return RecordMechanism(tuple(parts), weight_bits, bins)
+        return RecordMechanism(tuple(parts), weight_bits, bins, secret=secret)
 
     if targets is not None:
         errors = [ViewFacts.of(made).error for made in designs]

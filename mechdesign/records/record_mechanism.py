@@ -36,6 +36,7 @@ from mechdesign.records.record_columns import (
 )
 from mechdesign.records.record_parts import MOST_PARTS, MOST_WEIGHT_BITS, WEIGHT_BITS, RecordOptimality, RecordPart
 from mechdesign.records.record_promise import RecordPromise
+from mechdesign.records.record_secret import check_secret
 from mechdesign.records.record_words import RecordWords
 
 _FORMAT = b"mechdesign/records/fingerprint/1"
@@ -55,12 +56,14 @@ class RecordMechanism(RecordWords):
         Attributes that are numbers, which are put into bins before a view shows them.
     optimality : RecordOptimality, optional
         A claim that no mechanism of whole records has less error than a bound; `mechdesign verify` checks it.
+    secret : str, optional
+        The attribute that is protected, **and nothing else**, where a view promises about a secret.
 
     Raises
     ------
     InputError
-        For no parts, names or attributes that occur twice, weights with another sum, bins whose labels no view has, or
-        a view with more than 10^7 combinations of labels.
+        For no parts, names or attributes that occur twice, weights with another sum, bins whose labels no view has,
+        a view with more than 10^7 combinations of labels, or a secret that is not that of the views.
 
     Examples
     --------
@@ -78,6 +81,7 @@ class RecordMechanism(RecordWords):
     weight_bits: int = WEIGHT_BITS
     bins: Mapping[str, NumberBins] = field(default_factory=dict)
     optimality: RecordOptimality | None = None
+    secret: str | None = None
 
     kind: ClassVar[str] = "records"
 
@@ -97,6 +101,14 @@ class RecordMechanism(RecordWords):
         _refuse_twice([part.name for part in parts], "the name {} of a view")
         _refuse_twice([tuple(sorted(part.attributes)) for part in parts], "a view of {}")
         self._check_open()
+        check_secret(
+            self.secret, ((part.name, part.attributes, part.mechanism.guarantee.uncertainty) for part in self.listed)
+        )
+        if self.secret is not None and self.optimality is not None:
+            raise InputError.conflicting_arguments(
+                f"optimality is claimed, and the promise is about {shorten(self.secret)} alone; the bound is for "
+                "promises about the whole record, so leave it out"
+            )
         total = sum(part.weight for part in parts)
         if total != 1 << bits:
             raise InputError.wrong_sum(
@@ -183,12 +195,12 @@ class RecordMechanism(RecordWords):
 
     @property
     def guarantee(self) -> RecordPromise:
-        """What is promised about the whole record."""
-        return RecordPromise(tuple((part.name, part.mechanism.guarantee) for part in self.parts))
+        """What is promised about the whole record, or about the secret alone."""
+        return RecordPromise(tuple((part.name, part.mechanism.guarantee) for part in self.parts), self.secret)
 
     @property
     def leakage(self) -> float:
-        """The greatest leakage of any report about the whole record, in nats, proved and rounded up."""
+        """The greatest leakage of any report about the whole record, or the secret, in nats, proved and rounded up."""
         return max(part.leakage for part in self.parts)
 
     @property

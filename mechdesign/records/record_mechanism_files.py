@@ -34,6 +34,7 @@ SCHEMA = "mechdesign/records/1"
 _WANTED = "a file of records"
 _MOST_STEPS = 1_000_000_000  # of the proofs of all views: some forty seconds
 _MOST_ATTRIBUTES = 1_000
+_LONGEST_NAME = 200  # of a secret, as in mechanism files
 Made = TypeVar("Made")
 _Name = Annotated[str, Field(min_length=1, max_length=1_000)]
 
@@ -73,6 +74,7 @@ class RecordFileRecord(Record):
     epsilon: Text
     delta: Text | None = None
     weight_bits: Annotated[int, Field(ge=1, le=MOST_WEIGHT_BITS)]
+    secret: Annotated[str, Field(min_length=1, max_length=_LONGEST_NAME)] | None = None
     bins: dict[str, Annotated[list[Number], Field(min_length=1, max_length=10_000)]] | None = None
     parts: Annotated[list[RecordPartRecord], Field(min_length=1, max_length=MOST_PARTS)]
     optimality: RecordOptimalityRecord | None = None
@@ -90,6 +92,8 @@ def record_json(mechanism: Any, *, claims: bool = True) -> bytes:
     head: dict[str, Any] = {"schema": SCHEMA, "epsilon": promise.epsilon.text}
     if promise.delta is not None:
         head["delta"] = str(promise.delta)
+    if mechanism.secret is not None:
+        head["secret"] = mechanism.secret
     head["weight_bits"] = mechanism.weight_bits
     if mechanism.bins:
         head["bins"] = {name: list(bins.edges) for name, bins in mechanism.bins.items()}
@@ -151,7 +155,7 @@ def from_content(content: bytes, source: str, kind: Callable[..., Made]) -> Made
         except GuaranteeError as error:
             raise error.reworded(f"the view {printable(part.name)}: {error}") from None
     bins = {name: NumberBins(tuple(edges)) for name, edges in (record.bins or {}).items()}
-    made: Any = kind(tuple(parts), record.weight_bits, bins, _claim(record.optimality, len(parts)))
+    made: Any = kind(tuple(parts), record.weight_bits, bins, _claim(record.optimality, len(parts)), record.secret)
     _check_promise(record, made.guarantee)
     whole: Made = made
     return whole

@@ -8,7 +8,6 @@ from typing import Any
 from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism.mechanism import check_mechanism
 from mechdesign.records.record_views import checked_attributes, split
-from mechdesign.uncertainty.base import check_about_data
 from mechdesign.windows.windows_mechanism import WindowMechanism
 
 MOST_PARTS = 1_000
@@ -32,7 +31,8 @@ class RecordPart:
         What reports about the view; its inputs are the labels of the attribute, or for several attributes their
         combinations (`mechdesign.records.record_views.join`). Windows report any strings of one attribute.
     merged : str, optional
-        The input that stands for all combinations of known labels that are no inputs; without it they are refused.
+        The input that stands for all combinations of known labels that are no inputs; without it they are refused. No
+        other input has its labels.
     """
 
     name: str
@@ -47,7 +47,6 @@ class RecordPart:
         object.__setattr__(self, "name", name)
         if not self.is_open:
             check_mechanism(self.mechanism, f"the mechanism of the view {name}")
-            check_about_data(self.mechanism.guarantee.uncertainty, f"the view {name}")
         elif len(self.attributes) > 1:
             raise InputError.wrong_size(
                 f"the view {name} is of windows and shows {len(self.attributes)} attributes; accepted: one, of strings"
@@ -61,8 +60,15 @@ class RecordPart:
                 f"the view {name} merges combinations into {shorten(self.merged)}; accepted: an input of a view of "
                 "several attributes"
             )
-        for label in () if self.is_open else self.mechanism.inputs:
-            split(label, len(self.attributes))
+        rows = [] if self.is_open else [split(label, len(self.attributes)) for label in self.mechanism.inputs]
+        for own in zip(*rows, strict=True) if self.merged is not None else ():
+            shown = own[self.mechanism.inputs.index(self.merged)]
+            if own.count(shown) > 1:
+                raise InputError.unknown_label(
+                    f"the view {name} merges combinations into {shorten(self.merged)}, and {shorten(shown)} is in "
+                    "others too, so that tables would count people there who have something else; name the category "
+                    "by labels of its own"
+                )
 
     @property
     def is_open(self) -> bool:

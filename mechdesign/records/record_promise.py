@@ -9,6 +9,8 @@ the weight cancels, and the possible values of f_i are those of the possible rec
 record is exactly that about the view under its own law, however the attributes depend on each other. If every K_i is
 epsilon-PML for a set B_i, the whole is epsilon-PML for every joint law whose views lie in these sets; and if B_i holds
 the law of view i but for probability delta_i, all do but for the sum of the delta_i (a union bound).
+
+With a secret the promise is about that attribute alone (`mechdesign.records.record_secret`).
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NoReturn
 
-from mechdesign.errors import InputError
+from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism import Guarantee
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.windows.window_promise import WindowPromise
@@ -31,9 +33,17 @@ class RecordPromise:
     ----------
     of_views : tuple of (str, Guarantee or WindowPromise)
         The name of each view, and what its mechanism promises.
+    secret : str, optional
+        The attribute about which it promises, and about nothing else; by default it promises about the whole record.
     """
 
     of_views: tuple[tuple[str, Guarantee | WindowPromise], ...]
+    secret: str | None = None
+
+    @property
+    def whose(self) -> str:
+        """What the promise is about."""
+        return "the whole record" if self.secret is None else f"the attribute {shorten(self.secret)} alone"
 
     @property
     def epsilon(self) -> Epsilon:
@@ -76,4 +86,9 @@ class RecordPromise:
         sides = f"epsilon = {self.epsilon}" + ("" if self.lower is None else f" and lower = {self.lower}")
         if self.holds_every_prior:
             return f"PML with {sides} about the whole record for every prior, which is local differential privacy"
-        return f"PML with {sides} about the whole record for every joint law whose views lie in the sets of the parts"
+        if self.secret is None:
+            return (
+                f"PML with {sides} about the whole record for every joint law whose views lie in the sets of the parts"
+            )
+        law = f"every joint law of {shorten(self.secret)} and the record whose views lie in the sets of the parts"
+        return f"PML with {sides} about {self.whose} for {law}; nothing is promised about the rest of the record"

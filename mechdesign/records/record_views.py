@@ -15,7 +15,7 @@ from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism.composition import SEPARATOR
 from mechdesign.numerics.arrays import entries
 from mechdesign.uncertainty import UncertaintySet
-from mechdesign.uncertainty.base import check_about_data, check_set
+from mechdesign.uncertainty.base import check_set
 
 JOINT = "+"
 """Between the attributes of a view in its name."""
@@ -33,7 +33,8 @@ class View:
     attributes : sequence of str
         The columns that it shows; several of them are a group, whose symbols are combinations (`join`).
     prior : UncertaintySet or mapping
-        A set of priors of the view's symbols, or counts by label.
+        A set of priors of the view's symbols, or counts by label. A `SecretPromise` makes the promise of the whole one
+        about that secret, and about nothing else.
     workload : optional
         The queries about its symbols (`mechdesign.Workload`); all frequencies by default.
     value : float
@@ -44,12 +45,14 @@ class View:
         of the records, drawn at random, chooses heavy strings, and the rest proves (`split_sample`).
     merged : str, optional
         The symbol that stands for all combinations that the view does not list; without it they are refused.
+    secret : str, optional
+        The attribute about which the view promises, and about nothing else: the counts are then by its values,
+        ``{value: {label: count}}``.
 
     Raises
     ------
     InputError
-        For attributes that are missing or occur twice, a prior that is neither, a promise about a secret, or a value
-        that is not positive.
+        For attributes that are missing or occur twice, a prior that is neither, or a value that is not positive.
 
     Examples
     --------
@@ -63,6 +66,7 @@ class View:
     value: float = 1.0
     windows: Mapping[str, Any] | None = None
     merged: str | None = None
+    secret: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "attributes", checked_attributes(self.attributes))
@@ -72,6 +76,11 @@ class View:
             raise InputError.conflicting_arguments(
                 f"the view {self.name} is of windows; accepted: one attribute with counts by string, without a workload"
             )
+        if self.secret is not None and (self.windows is not None or not isinstance(self.prior, Mapping)):
+            raise InputError.conflicting_arguments(
+                f"the view {self.name} has a secret, and is of windows or has a set of priors; accepted: counts by the "
+                "values of the secret, or a SecretPromise without secret"
+            )
         for option in self.windows or ():
             if option not in _WINDOWS:
                 raise InputError.unknown_choice(
@@ -79,7 +88,6 @@ class View:
                 )
         if not isinstance(self.prior, Mapping):
             check_set(self.prior)
-            check_about_data(self.prior, f"the view {self.name}")
         if isinstance(self.value, bool) or not isinstance(self.value, int | float) or not 0 < self.value < float("inf"):
             raise InputError.out_of_range(
                 f"the value of the view {self.name} is {shorten(self.value)}; accepted: a number above 0"
@@ -91,8 +99,8 @@ class View:
         return name_of(self.attributes)
 
     def with_prior(self, prior: UncertaintySet) -> View:
-        """Return the view with another prior."""
-        return replace(self, prior=prior)
+        """Return the view with another prior; one about a secret names it."""
+        return replace(self, prior=prior, secret=None)
 
 
 def name_of(attributes: Sequence[str]) -> str:

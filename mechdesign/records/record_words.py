@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from itertools import islice, product
 from typing import Any
 
 import numpy as np
 
 from mechdesign.display.numbers import counted, text_above
 from mechdesign.display.text import some
+from mechdesign.errors import shorten
 from mechdesign.mechanism.words import delta_in_words
 from mechdesign.numerics.exact import printed_up
-from mechdesign.records.record_views import MERGED, join
+from mechdesign.records.record_views import join, split
 
 
 class RecordWords:
@@ -38,17 +40,32 @@ class RecordWords:
     def merged(self: Any) -> dict[str, int]:
         """By the name of a view how many combinations of its labels are reported as one category."""
         parts = [part for part in self.listed if part.merged is not None]
-        sizes = {part.name: [len(self.alphabets[name]) - 1 for name in part.attributes] for part in parts}
+        sizes = {part.name: [len(own) for own in self._values_beside_merged(part)] for part in parts}
         return {part.name: math.prod(sizes[part.name]) - len(part.mechanism.inputs) + 1 for part in parts}
+
+    def in_category(self: Any, part: Any, most: int) -> list[str]:
+        """Return the first of the combinations that a view reports as one category, at most so many."""
+        inputs = {split(label, len(part.attributes)) for label in part.mechanism.inputs}
+        rest = (labels for labels in product(*self._values_beside_merged(part)) if labels not in inputs)
+        return list(join(islice(rest, most)))
+
+    def _values_beside_merged(self: Any, part: Any) -> list[list[str]]:
+        """Return the labels of each attribute of a view, without those that name its merged category."""
+        of_category = split(part.merged, len(part.attributes))
+        both = zip(part.attributes, of_category, strict=True)
+        return [[label for label in self.alphabets[name] if label != own] for name, own in both]
 
     def facts(self: Any, *, of_report: bool = False) -> list[tuple[str, str]]:
         """Return what people read of the guarantee, as names and values; of a report alone, in fewer words."""
         promise = self.guarantee
         facts = [("guarantee", promise.in_words())]
-        leakage = f"at most {text_above(self.leakage, 15)} nats a report about the whole record"
+        leakage = f"at most {text_above(self.leakage, 15)} nats a report about {promise.whose}"
         facts.append(("leakage", f"{leakage}, the greatest of the views, proved in exact arithmetic"))
         if of_report:
             return facts
+        if self.secret is not None:
+            others = f"everything else in the record, as far as that says nothing about {shorten(self.secret)}"
+            facts.append(("not protected", others))
         if promise.delta is not None:
             words = "the sum over the views: the true law of one of them lies outside with at most this probability"
             if promise.asserts_samples:
@@ -64,7 +81,11 @@ class RecordWords:
         for part, share in zip(self.parts, self.shares, strict=True):
             facts.append((f"view {part.name}", f"{100 * share:.3g} % of the reports; {_about(part)}"))
         for name, count in self.merged.items():
-            facts.append((f"merged in {name}", f"{counted(count, 'combination')} into one category, {MERGED}"))
+            held = some(self.in_category(self.part(name), 3), 3, of=count)
+            category = category_of(self.part(name))
+            facts.append(
+                (f"merged in {name}", f"{counted(count, 'combination')} into one category, {category}: {held}")
+            )
         for name, labels in self.ruled_out.items():
             count = counted(len(labels), "combination")
             facts.append((f"impossible in {name}", f"{count}: {some(labels, 3)}; nobody has them, as is assumed"))
@@ -76,6 +97,7 @@ class RecordWords:
         asked = {
             "lower": promise.lower,
             "lower_leakage": self.lower_leakage,
+            "secret": self.secret,
             "samples_asserted": promise.asserts_samples or None,
         }
         return {
@@ -87,6 +109,12 @@ class RecordWords:
             "leakage": self.leakage,
             **{name: value for name, value in asked.items() if value is not None},
         }
+
+
+def category_of(part: Any) -> str:
+    """Return what the merged category of a view is called: its label once, where it is that of each attribute."""
+    labels = {*split(part.merged, len(part.attributes))}
+    return labels.pop() if len(labels) == 1 else str(part.merged)
 
 
 def _without_delta(promise: Any) -> tuple[str, ...]:

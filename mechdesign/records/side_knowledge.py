@@ -80,6 +80,12 @@ def leakage_given(mechanism: Mechanism, counts: GroupCounts) -> dict[str, float]
     return _leakages(mechanism, joint.labels, dict(zip(joint.values, joint.counts, strict=True)))
 
 
+def leakage_at_reference(part: RecordPart) -> float:
+    """Return what a report leaks about all that its view shows, at the reference law, in nats, rounded up."""
+    counts, _ = over_common_denominator(part.mechanism.guarantee.uncertainty.center)
+    return _leakages(part.mechanism, part.mechanism.inputs, {"": counts})[""]
+
+
 def _leakages(mechanism: Mechanism, labels: Sequence[str], counts: Mapping[str, Sequence[int]]) -> dict[str, float]:
     """Return the leakage under the law of each row of whole numbers, one for each label."""
     rows = np.array([mechanism.numerators[mechanism.inputs.index(label)] for label in labels])
@@ -186,6 +192,11 @@ def side_leakages(mechanism: RecordMechanism, records: Any) -> tuple[SideLeakage
     >>> [(each.view, each.known, each.value) for each in side_leakages(found.mechanism, records)]
     [('smokes', 'hurt', 'yes'), ('hurt', 'smokes', 'yes')]
     """
+    if mechanism.secret is not None:
+        raise InputError.set_not_accepted(
+            f"the promise is about {mechanism.guarantee.whose}, and this computes what is told about the record to "
+            "those who know a column; leave the records out"
+        )
     names = list(mechanism.alphabets)
     sample = RecordSample.of(records, names, bins=dict(mechanism.bins), alphabets=dict(mechanism.alphabets))
     found = [leak for part in mechanism.parts if part.is_open for leak in _of_strings(part, records, sample)]

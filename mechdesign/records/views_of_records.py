@@ -63,6 +63,7 @@ def views_of(  # noqa: PLR0913 - each is a choice of its own
     missing: str | None = None,
     counts: str | None = None,
     strings: Mapping[str, Mapping[str, Any]] | None = None,
+    secret: str | None = None,
 ) -> RecordViews:
     """Return views of records, with their counts, for `mechdesign.design_records`.
 
@@ -106,6 +107,9 @@ def views_of(  # noqa: PLR0913 - each is a choice of its own
         Columns of any strings, also of such as the records lack: each is a view of windows, with the options of
         `mechdesign.windows.design_windows` (``{}`` for none), or ``split``, the share of the records that chooses
         heavy strings.
+    secret : str, optional
+        The column that is protected, **and nothing else**: each view is counted by the values of this column. A view of
+        the column alone, or of any strings, keeps its promise about all of itself.
 
     Raises
     ------
@@ -125,46 +129,53 @@ def views_of(  # noqa: PLR0913 - each is a choice of its own
     {'sex+wife': ('m & y',)}
     """
     together = [_split(group, records) for group in groups]
+    beside = _beside(secret, side, unseen)
     _check_unseen(unseen, pairs=pairs, declared=bool(impossible := list(impossible)), side=side)
     free = strings or {}
     whole = [name for name in columns_in(records) if name != counts] if columns is None else columns
-    wanted = [name for name in _wanted(whole, together, side) if name not in free]
-    _check_free(free, whole, [*(bins or {}), *(alphabets or {}), *side, *(name for each in together for name in each)])
+    wanted = [name for name in _wanted(whole, together, beside) if name not in free]
+    in_groups = [name for each in together for name in each]
+    _check_free(free, whole, [*(bins or {}), *(alphabets or {}), *beside, *in_groups])
     sample = RecordSample.of(records, wanted, bins=bins, alphabets=alphabets, missing=missing, counts=counts)
-    main = [name for name in [*whole, *(name for each in together for name in each)] if name not in free]
-    shown = [*_shown(list(dict.fromkeys(main)), together, pairs=pairs), *((name,) for name in free)]
+    main = [name for name in [*whole, *in_groups] if name not in free]
+    shown = _shown(list(dict.fromkeys(main)), together, pairs=pairs)
     declared = [_checked(each, sample) for each in impossible]
-    _check_names({**(workloads or {}), **(values or {})}, list(map(name_of, shown)))
+    _check_names({**(workloads or {}), **(values or {})}, [*map(name_of, shown), *free])
     views, ruled_out = [], {}
-    for attributes in shown[: len(shown) - len(free)]:
-        name = name_of(attributes)
+    for attributes in shown:
+        name, value = name_of(attributes), (values or {}).get(name_of(attributes), 1.0)
         if unseen == "merge" and (merging := _merging(sample, attributes, (workloads or {}).get(name))):
-            views.append(replace(merging, value=(values or {}).get(name, 1.0)))
+            views.append(replace(merging, value=value))
             continue
         kept = _kept(sample, attributes, declared, unseen)
         if not kept.all():
             ruled_out[name] = tuple(np.array(sample.labels(attributes), dtype=object)[~kept])
         given = _workload(sample, attributes, kept, (workloads or {}).get(name), pairs=pairs)
-        value = (values or {}).get(name, 1.0)
-        views.append(View(attributes, _counts(sample, attributes, kept, side), given, value))
-    for name, options in free.items():
-        prior = _counts_of_strings(records, name, options, missing, counts)
-        views.append(View((name,), prior, (workloads or {}).get(name), (values or {}).get(name, 1.0), options))
-    return RecordViews(tuple(views), sample.bins, ruled_out)
+        about = None if attributes == (secret,) else secret
+        views.append(View(attributes, _counts(sample, attributes, kept, beside, about), given, value, secret=about))
+    of_strings = {name: _counts_of_strings(records, name, each, missing, counts) for name, each in free.items()}
+    return RecordViews((*views, *_open_views(of_strings, free, workloads, values)), sample.bins, ruled_out)
 
 
 def views_of_tables(
-    tables: Iterable[Any], counts: str = "count", *, side: Sequence[str] = (), pairs: bool = False, **options: Any
+    tables: Iterable[Any],
+    counts: str = "count",
+    *,
+    side: Sequence[str] = (),
+    pairs: bool = False,
+    secret: str | None = None,
+    **options: Any,
 ) -> RecordViews:
     """Return views of tables of counts, one of each table: nobody has to have records with all columns.
 
     Parameters
     ----------
     tables : iterable of frames, tables or mappings of columns
-        Each with the columns of its view, those of ``side`` if it does not show them, and that of the counts.
+        Each with the columns of its view, those of ``side`` and the secret if it does not show them, and that of the
+        counts.
     counts : str
         The name of the column of counts.
-    side, pairs, bins, workloads, values, unseen, impossible, missing, strings
+    side, pairs, secret, bins, workloads, values, unseen, impossible, missing, strings
         As for `views_of`; with pairs the views of two columns are for their two-way tables.
 
     Raises
@@ -179,9 +190,9 @@ def views_of_tables(
     >>> [view.name for view in found], found[1].prior
     (['sex+salary', 'age'], {'under 18': 200, '18 or more': 600})
     """
-    found, used = [], set()
+    found, used, beside = [], set(), {*side, secret}
     for table in tables:
-        columns = [name for name in columns_in(table) if name != counts and name not in side]
+        columns = [name for name in columns_in(table) if name != counts and name not in beside]
         shown = columns or [name for name in columns_in(table) if name != counts]
         name = name_of(shown)
         known = {*columns_in(table)}
@@ -192,7 +203,8 @@ def views_of_tables(
         own["impossible"] = [each for each in options.get("impossible") or () if {*each} <= known]
         two = pairs and len(shown) == 2
         groups = [shown] if len(shown) > 1 and not two else []
-        found.append(views_of(table, shown, groups=groups, pairs=two, side=side, counts=counts, **own))
+        own |= {"groups": groups, "pairs": two, "side": side, "secret": secret}
+        found.append(views_of(table, shown, counts=counts, **own))
     for key in ("bins", "strings", "workloads", "values"):
         for each in options.get(key) or {}:
             if (key, each) not in used:
@@ -221,6 +233,18 @@ def _split(group: str | Sequence[str], records: Any) -> Labels:
             f"the group {shorten(group)} has the name of a column; give the columns of the group as a list"
         )
     return tuple(group.split(JOINT))
+
+
+def _beside(secret: str | None, side: Sequence[str], unseen: str) -> Sequence[str]:
+    """Return the columns by which views are counted."""
+    if secret is None:
+        return side
+    if side or unseen == "merge":
+        raise InputError.conflicting_arguments(
+            "secret is given beside side or unseen=merge: a promise about one column holds against those who know no "
+            "other, at laws that leave nothing unseen; leave them out"
+        )
+    return (secret,)
 
 
 def _check_unseen(unseen: str, *, pairs: bool, declared: bool, side: Sequence[str]) -> None:
@@ -284,6 +308,14 @@ def _counts_of_strings(
     for text, count in zip(texts, totals(codes, len(texts), weights).tolist(), strict=True):
         found[text] = found.get(text, 0) + count
     return found
+
+
+def _open_views(
+    counts: Mapping[str, dict[str, int]], options: Mapping[str, Any], workloads: Any, values: Any
+) -> list[View]:
+    """Return the views of columns of any strings."""
+    given = {name: ((workloads or {}).get(name), (values or {}).get(name, 1.0)) for name in counts}
+    return [View((name,), own, *given[name], options[name]) for name, own in counts.items()]
 
 
 def _wanted(columns: Sequence[str], groups: Sequence[Labels], side: Sequence[str]) -> list[str]:
@@ -373,19 +405,23 @@ def _mean(sample: RecordSample, attributes: tuple[str, ...]) -> Workload:
     return Workload.mean(sample.means[name].tolist())
 
 
-def _counts(sample: RecordSample, attributes: Labels, kept: NDArray[np.bool_], side: Sequence[str]) -> dict[str, Any]:
-    """Return the counts of a view by label; by group, where somebody may know other columns."""
+def _counts(
+    sample: RecordSample, attributes: Labels, kept: NDArray[np.bool_], side: Sequence[str], secret: str | None = None
+) -> dict[str, Any]:
+    """Return the counts of a view by label; by group, where somebody may know other columns, or by seen secret."""
     labels = [label for label, keep in zip(sample.labels(attributes), kept.tolist(), strict=True) if keep]
     if len(attributes) > 1 and (known := [name for name in side if name in attributes]):
         raise InputError.conflicting_arguments(
-            f"the view {name_of(attributes)} shows {shorten(known[0])}, which somebody may know; leave it out of groups"
+            f"the view {name_of(attributes)} shows {shorten(known[0])}, which is the secret, or somebody may know it; "
+            "leave it out of groups"
         )
     found: dict[str, Any] = {}
     for name in side:
         if name not in attributes:
             by_value = sample.counts((name, *attributes)).reshape(len(sample.alphabets[name]), -1)[:, kept]
             for value, row in zip(sample.alphabets[name], by_value.tolist(), strict=True):
-                found[f"{name} {value}"] = dict(zip(labels, row, strict=True))
+                if secret is None or any(row):
+                    found[f"{name} {value}" if secret is None else value] = dict(zip(labels, row, strict=True))
     if found:
         return found
     return dict(zip(labels, sample.counts(attributes).ravel()[kept].tolist(), strict=True))

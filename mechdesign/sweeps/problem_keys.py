@@ -74,7 +74,7 @@ def key_of(problem: DesignProblem, tol: float, bits: int) -> SweepKey:
         "labels": list(known.labels),
         "epsilon": _exact(problem.epsilon),
         "lower": None if problem.lower is None else _exact(problem.lower),
-        **({} if problem.cap is None else {"cap": _exact(problem.cap)}),
+        **{name: _exact(number) for name, number in problem.sides.beside.items() if name != "lower"},
         "tol": tol,
         "bits": bits,
         "version": __version__,

@@ -50,8 +50,26 @@ class ObservedSums:
         return cls(starts, sum(falling[LISTED:]), sum(falling) - falling[-1])
 
     def __contains__(self, k: int) -> bool:
+        return self.at_most(k) == k
+
+    def at_most(self, k: int) -> int | None:
+        """Return the greatest sum that is at most k.
+
+        Examples
+        --------
+        >>> found = ObservedSums.of([7, 1, 2])
+        >>> found.at_most(6), found.at_least(6)
+        (3, 7)
+        """
         place = int(np.searchsorted(self.starts, k, side="right")) - 1
-        return place >= 0 and k <= min(int(self.starts[place]) + self.width, self.last)
+        return min(int(self.starts[place]) + self.width, k, self.last) if place >= 0 else None
+
+    def at_least(self, k: int) -> int | None:
+        """Return the least sum that is at least k."""
+        if k in self:
+            return k
+        above = self.starts[np.searchsorted(self.starts, k, side="right") :]
+        return int(above[0]) if len(above) and above[0] <= self.last else None
 
     def around(self, low: int, high: int) -> Iterator[int]:
         """Yield the sums from low to high, the greatest below them, and the least above them.
@@ -61,12 +79,6 @@ class ObservedSums:
         >>> list(ObservedSums.of([7, 1, 2]).around(2, 6))
         [1, 2, 3, 7]
         """
-        before = int(np.searchsorted(self.starts, low)) - 1
-        if before >= 0:
-            yield min(int(self.starts[before]) + self.width, low - 1, self.last)
-        yield from (k for k in range(low, high + 1) if k in self)
-        after = int(np.searchsorted(self.starts, high, side="right"))
-        if high + 1 in self:
-            yield high + 1
-        elif after < len(self.starts) and self.starts[after] <= self.last:
-            yield int(self.starts[after])
+        between = (k for k in range(low, high + 1) if k in self)
+        beside = self.at_most(low - 1), self.at_least(high + 1)
+        yield from (k for k in (beside[0], *between, beside[1]) if k is not None)

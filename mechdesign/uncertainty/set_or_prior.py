@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TypeGuard
 
 from mechdesign.data.labelled import own_labels, vector
 from mechdesign.uncertainty.base import UncertaintySet
@@ -27,3 +28,14 @@ def set_or_prior(
     if isinstance(given, UncertaintySet):
         return given
     return L1Ball(given, 0, labels if own_labels(vector(given, "the prior").labels) is None else None)
+
+
+def is_set(given: object) -> TypeGuard[UncertaintySet]:
+    """Return whether a set of priors is given, not one prior.
+
+    Examples
+    --------
+    >>> is_set(L1Ball([0.5, 0.5])), is_set([0.5, 0.5])
+    (True, False)
+    """
+    return isinstance(given, UncertaintySet)

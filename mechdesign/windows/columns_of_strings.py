@@ -6,13 +6,11 @@ import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from mechdesign.data.parts import find_parts
-from mechdesign.data.tables import open_columns
+from mechdesign.data.part_columns import read_columns
 from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism.origin import ReportOrigin
 from mechdesign.windows.hashing import fingerprints
@@ -175,22 +173,11 @@ def count_strings(
     import pyarrow as pa
 
     found: Counter[str] = Counter()
-    for part in find_parts(path):
-        before = 0
-        for batch in open_columns(part.path, [column], header=header).batches:
-            records = batch.column(0)
-            if pa.types.is_integer(records.type):
-                records = records.cast(pa.string())
-            named = partial(_record, part.path, before)
-            texts, indices = StringColumn(form, missing, named).texts(records)
-            for text, count in zip(texts, np.bincount(indices).tolist(), strict=True):
-                found[text] += count
-            before += len(records)
-    if not found:
-        raise InputError.nothing_given(f"{path} has no records; give a line for each record")
+    for batch in read_columns(path, [column], header=header):
+        (records,) = batch.columns
+        if pa.types.is_integer(records.type):
+            records = records.cast(pa.string())
+        texts, indices = StringColumn(form, missing, batch.record).texts(records)
+        for text, count in zip(texts, np.bincount(indices).tolist(), strict=True):
+            found[text] += count
     return dict(found)
-
-
-def _record(path: str, before: int, row: int) -> str:
-    """Name a record of a file."""
-    return f"{path}, record {before + row + 1}"

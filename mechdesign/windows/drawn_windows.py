@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mechdesign.mechanism.uniform_draws import below
 from mechdesign.windows.hashing import Words, mixed, scaled
 from mechdesign.windows.layout import Integers, Layout
 from mechdesign.windows.threshold import SHARE_BITS
@@ -30,31 +31,6 @@ Draw = Callable[[int, Integers], Integers]
 FLOOR, SEED, UNIT, ROUND = range(4)
 _WORDS = 4  # of 8 bytes, for the draws of a record
 _PERSON = b"mechdesign-key-w"  # the personalization of BLAKE2b, so that these words serve no other purpose
-_LAST = np.uint64((1 << 64) - 1)
-
-
-def below(words: Words, limits: Integers) -> tuple[Integers, NDArray[np.bool_]]:
-    """Return 64-bit words modulo limits, and where these are uniform: not in the last, incomplete round."""
-    sizes = limits.astype(np.uint64)
-    kept = words <= _LAST - (_LAST % sizes + np.uint64(1)) % sizes
-    return (words % sizes).astype(np.int64), kept
-
-
-def uniform_below(limits: Integers, random_bytes: Callable[[int], bytes]) -> Integers:
-    """Return integers that are uniform from 0 to below each limit, from random bytes; by rejection, so exactly.
-
-    Examples
-    --------
-    >>> import numpy as np, os
-    >>> uniform_below(np.array([1, 1]), os.urandom).tolist()
-    [0, 0]
-    """
-    found = np.empty(len(limits), dtype=np.int64)
-    left = np.arange(len(limits))
-    while left.size:  # once nearly always: a word is refused with a probability below limit / 2^64
-        found[left], kept = below(np.frombuffer(random_bytes(8 * left.size), dtype="<u8"), limits[left])
-        left = left[~kept]
-    return found
 
 
 def keyed(secret: bytes, begun: bytes) -> Any:

@@ -32,9 +32,10 @@ from mechdesign.mechanism.keys import Key
 from mechdesign.mechanism.origin import number as eight_bytes
 from mechdesign.mechanism.origin import text
 from mechdesign.mechanism.sampler import RandomBytes
+from mechdesign.mechanism.uniform_draws import below, uniform_below
 from mechdesign.numerics.exact import printed_up
 from mechdesign.windows.columns_of_strings import StringColumn
-from mechdesign.windows.drawn_windows import below, keyed, uniform_below
+from mechdesign.windows.drawn_windows import keyed
 from mechdesign.windows.hashing import fingerprints
 from mechdesign.windows.layout import HeavyStrings, Integers
 from mechdesign.windows.string_reporting import StringReporting

@@ -20,8 +20,8 @@ from mechdesign.data.checks import check_kind
 from mechdesign.data.labels import canonical_label
 from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism.sampler import random_bytes
+from mechdesign.mechanism.uniform_draws import drawn_records
 from mechdesign.numerics.exact import rational
-from mechdesign.windows.drawn_windows import uniform_below
 from mechdesign.windows.layout import MOST_HEAVY, MOST_UNITS, HeavyStrings
 from mechdesign.windows.strings import Form, counted, most_frequent
 
@@ -153,16 +153,9 @@ def split_sample(
     if total < 2:
         raise InputError.nothing_given("the sample has one record, and each part needs one; give more records")
     size = min(max(round(share * total), 1), total - 1)
-    fewer = min(size, total - size)
-    drawn = np.empty(0, dtype=np.int64)
-    while drawn.size < fewer:  # a set of distinct records that grows by any further ones is uniform at each size
-        more = uniform_below(np.full(fewer - drawn.size, total), source)
-        drawn = np.union1d(drawn, more)
-    ends = np.cumsum(np.fromiter(counts.values(), dtype=np.int64))
-    taken = np.bincount(np.searchsorted(ends, drawn, side="right"), minlength=len(counts)).tolist()
-    one = {name: n for name, n in zip(counts, taken, strict=True) if n}
-    rest = {name: counts[name] - n for name, n in zip(counts, taken, strict=True) if counts[name] > n}
-    chooses, proves = (one, rest) if fewer == size else (rest, one)
+    taken = drawn_records(np.fromiter(counts.values(), dtype=np.int64), size, source).tolist()
+    chooses = {name: n for name, n in zip(counts, taken, strict=True) if n}
+    proves = {name: counts[name] - n for name, n in zip(counts, taken, strict=True) if counts[name] > n}
     source_words = f"{size} of {total} records of the sample, drawn at random, which do not prove"
     return SplitSample(SeparateCounts(chooses, source_words, digest_of_counts(proves)), proves)
 

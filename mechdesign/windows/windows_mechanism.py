@@ -24,9 +24,10 @@ from mechdesign.mechanism.keys import Key
 from mechdesign.mechanism.origin import number as eight_bytes
 from mechdesign.mechanism.origin import text
 from mechdesign.mechanism.sampler import RandomBytes
+from mechdesign.mechanism.uniform_draws import uniform_below
 from mechdesign.numerics.exact import log_up, printed_up
 from mechdesign.windows.columns_of_strings import StringColumn
-from mechdesign.windows.drawn_windows import Drawing, keyed, uniform_below
+from mechdesign.windows.drawn_windows import Drawing, keyed
 from mechdesign.windows.hashing import Words
 from mechdesign.windows.layout import HeavyStrings, Integers, Layout
 from mechdesign.windows.string_reporting import StringReporting

@@ -151,7 +151,7 @@ def test_what_is_not_certified_is_shown_with_status_3(command, here, monkeypatch
         (["m.csv"], "usage", "give the priors: PROBLEM.toml"),
         (["m.csv", "problem.toml", *BALL], "usage", "give one of PROBLEM.toml, --counts FILE"),
         (["m.csv", "--radius", "0.1"], "usage", "--radius: needs --counts FILE"),
-        (["m.csv", *BALL, "--lower", "1"], "usage", "--lower and --cap need --epsilon"),
+        (["m.csv", *BALL, "--lower", "1"], "usage", "--lower, --cap and --maximal-leakage need --epsilon"),
         (["m.csv", "--counts", "counts.csv", "--set", "relative-ball", "--delta", "0.1"], "usage", "needs --epsilon"),
         (["missing.csv", *BALL], "cannot-read", "missing.csv"),
         (["other.csv", *BALL], "labels-differ", "other.csv"),

@@ -10,6 +10,7 @@ from files_of_every_set import SETS, content, document
 
 from mechdesign.proofs.coq_file import certificate
 from mechdesign.proofs.kernel import Verdict
+from tests.windows.worlds import designed
 
 needs_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not installed")
 
@@ -47,6 +48,18 @@ def test_a_certificate_that_was_kept_is_checked_and_a_page_says_so(command, refu
     assert f"SHA-256 {digest}" in " ".join(command(*page)[1].split())
     assert json.loads(command(*page, "--json")[1])["certificate"] == digest
     assert f'<data data-fact="certificate" value="{digest}">' in Path("page.html").read_text()
+
+
+@pytest.mark.slow
+@needs_coq
+def test_windows_have_a_theorem_and_a_certificate(command, here):
+    designed().mechanism.save("w.json")
+    status, out, _ = command("verify", "w.json", "--machine-checked", "--write", "W.v", "--json")
+    told = json.loads(out)["machine_checked"]
+    assert (status, told["definitions"], len(told["axioms"])) == (0, ["Spec.v", "SpecWindows.v"], 4)
+    assert "windows_promise the_file" in Path("W.v").read_text()
+    status, out, _ = command("verify", "w.json", "--machine-checked", "--certificate", "W.v")
+    assert (status, "share of at least e^-1" in " ".join(out.split())) == (0, True)
 
 
 @pytest.mark.parametrize("command_line", [("verify", "--machine-checked"), ("report", "-o", "page.html")])

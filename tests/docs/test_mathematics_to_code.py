@@ -25,13 +25,14 @@ def test_every_closed_form_has_its_row_with_a_test_that_exists():
     rows = TEXT.split("## Closed forms")[1].split("\n\n")[2].splitlines()[2:]
     folder = ROOT / "mechdesign" / "optimize" / "closed_form"
     assert [re.search(r"/([a-z_]+)\.py\)", row)[1] for row in rows] == [
-        "binary", "binary_low_privacy", "high_privacy", "high_privacy_ball", "uniform", "uniform_ball", "least_errors",
-        "randomized_response",
+        "binary", "binary_low_privacy", "high_privacy", "high_privacy_ball", "uniform", "uniform_ball",
+        "uniform_on_average", "least_errors", "randomized_response",
     ]  # fmt: skip
     assert len(rows) == len([path for path in folder.glob("*.py") if path.stem not in {"__init__", "form"}])
     folder = ROOT / "tests" / "optimize"
     tests = "".join(
-        (folder / name).read_text() for name in ("closed_form/test_closed_form.py", "estimation/test_listed.py")
+        (folder / name).read_text()
+        for name in ("closed_form/test_closed_form.py", "estimation/test_listed.py", "test_maximal_leakage.py")
     )
     for row in rows:
         for name in row.rsplit("|", 2)[1].split(","):

@@ -208,7 +208,7 @@ def test_javascript_passes_the_kit(draws):
     told = passed(["node", "--test", "--test-reporter=tap"], EXAMPLES / "js", MECHDESIGN_LONG=long)
     assert f"# {draws} draws\n" in told
     assert "# 16000 draws of windows\n" in told
-    assert "# 8000 draws of views\n" in told
+    assert "# 14000 draws of views\n" in told
     assert "# 6000 draws of prefixes\n" in told
     assert "\n# fail 0\n" in told
 

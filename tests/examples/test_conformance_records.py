@@ -1,7 +1,9 @@
 """The views of the conformance kit are what its page says: here by a consumer of the standard library alone."""
 
 import bisect
+import copy
 import hashlib
+import io
 import itertools
 import json
 import re
@@ -20,6 +22,15 @@ KIT = Path(make.__file__).parent
 NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
+@pytest.fixture
+def reader(monkeypatch):
+    """Return the consumer of windows of the standard library."""
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    import report_windows
+
+    return report_windows
+
+
 def rows(name):
     return json.loads((KIT / name).read_text(encoding="utf-8"))
 
@@ -29,11 +40,13 @@ def text(value):
 
 
 class Consumer:
-    """Reads a file that the package wrote, and reports as the page says."""
+    """Reads a file that the package wrote, and reports as the page says; views of windows by `report_windows.py`."""
 
-    def __init__(self, file):
-        self.table = rows(file)
+    def __init__(self, file, reader):
+        self.table, self.made = rows(file), RecordMechanism.load(KIT / file)
         self.parts = self.table["parts"]
+        tables = {part["name"]: part["mechanism"] for part in self.parts if "seeds" in part["mechanism"]}
+        self.windows = {name: reader.Windows(json.dumps(table).encode()) for name, table in tables.items()}
         self.sums = list(itertools.accumulate(part["weight"] for part in self.parts))
         assert self.sums[-1] == 2 ** self.table["weight_bits"]
 
@@ -45,23 +58,56 @@ class Consumer:
                 bins = [label for label in self.labels(name) if " or more" in label or "under " in label]
                 order = sorted(bins, key=lambda label: float("-inf" if label[:5] == "under" else label.split()[0]))
                 record[name] = order[bisect.bisect_right(edges, float(record[name]))]
-        found = [" & ".join(record[name] for name in part["attributes"]) for part in self.parts]
-        for part, symbol in zip(self.parts, found, strict=True):
-            if symbol not in part["mechanism"]["inputs"]:
+        return [self.symbol(part, [record[name] for name in part["attributes"]]) for part in self.parts]
+
+    def symbol(self, part, labels):
+        if part["name"] in self.windows:
+            (string,) = labels
+            self.windows[part["name"]].prints([string])
+            return string
+        inputs, symbol = part["mechanism"]["inputs"], " & ".join(labels)
+        if symbol not in inputs:
+            known = [set(column) for column in zip(*(label.split(" & ") for label in inputs), strict=True)]
+            if "merged" not in part or not all(label in own for label, own in zip(labels, known, strict=True)):
                 raise LookupError(part["name"])
-        return found
+            return part["merged"]
+        return symbol
 
     def labels(self, name):
-        return next(part["mechanism"]["inputs"] for part in self.parts if part["attributes"] == [name])
+        views = [part for part in self.parts if name in part["attributes"]]
+        part = min(views, key=lambda part: len(part["attributes"]))
+        return {label.split(" & ")[part["attributes"].index(name)] for label in part["mechanism"]["inputs"]}
 
-    def report(self, record, word_of_view, word_of_report):
-        symbols = self.symbols(record)
-        place = bisect.bisect_right(self.sums, word_of_view >> 64 - self.table["weight_bits"])
-        part = self.parts[place]
+    def view(self, word):
+        return self.parts[bisect.bisect_right(self.sums, word >> 64 - self.table["weight_bits"])]
+
+    def drawn(self, part, symbol, word):
+        """Return the output of a matrix."""
         own = part["mechanism"]
-        row = list(itertools.accumulate(own["numerators"][own["inputs"].index(symbols[place])]))
-        number = word_of_report(part, symbols[place]) >> 64 - own["bits"]
-        return part["name"], own["outputs"][bisect.bisect_right(row, number)]
+        row = list(itertools.accumulate(own["numerators"][own["inputs"].index(symbol)]))
+        return own["outputs"][bisect.bisect_right(row, word >> 64 - own["bits"])]
+
+    def fresh(self, record, source):
+        symbols = self.symbols(record)
+        part = self.view(int.from_bytes(source(8), "little"))
+        symbol = symbols[self.parts.index(part)]
+        if part["name"] in self.windows:
+            return part["name"], *self.windows[part["name"]].fresh_reports([symbol], source)
+        return part["name"], self.drawn(part, symbol, int.from_bytes(source(8), "little"))
+
+    def permanent(self, record, name, secret, attribute, fingerprint):
+        symbols = self.symbols(record)
+        part = self.view(hashed(secret, b"mechdesign-view1", fingerprint, text(attribute), name.encode()))
+        symbol = symbols[self.parts.index(part)]
+        windows = self.windows.get(part["name"])
+        own = self.made.part(part["name"]).mechanism.fingerprint
+        whose = hashlib.sha256(text("mechdesign/records/part/1") + bytes.fromhex(own) + text(part["name"])).digest()
+        if windows is None:
+            word = hashed(secret, b"mechdesign-key-1", whose, text(attribute), text(symbol), name.encode())
+            return part["name"], self.drawn(part, symbol, word)
+        renamed, first = copy.copy(windows), windows.first()
+        renamed.fingerprint, renamed.first = lambda: whose, lambda: first
+        return part["name"], *renamed.permanent_reports(secret, [(name, symbol)], attribute)
 
 
 def hashed(secret, person, *parts):
@@ -76,37 +122,28 @@ def test_the_fingerprints_are_those_of_the_files():
 
 
 @pytest.mark.parametrize("row", rows("records-fresh.json"), ids=lambda row: Path(row["mechanism"]).stem)
-def test_fresh_reports_follow_from_the_bytes(row):
-    consumer, given = Consumer(row["mechanism"]), bytes.fromhex(row["bytes"])
-    words = [int.from_bytes(given[k : k + 8], "little") for k in range(0, len(given), 8)]
-    assert len(words) == 2 * len(row["records"])
-    pairs = zip(row["records"], words[::2], words[1::2], strict=True)
-    found = [consumer.report(record, first, lambda *_, word=second: word) for record, first, second in pairs]
+def test_fresh_reports_follow_from_the_bytes(row, reader):
+    consumer, rest = Consumer(row["mechanism"], reader), io.BytesIO(bytes.fromhex(row["bytes"]))
+    found = [consumer.fresh(record, rest.read) for record in row["records"]]
     assert found == list(zip(row["views"], row["reports"], strict=True))
+    assert not rest.read()
     made = RecordMechanism.load(KIT / row["mechanism"])
     assert set(row["views"]) == {part.name for part in made.parts}
     for record in row["refused"]:
-        with pytest.raises(LookupError):
+        with pytest.raises((LookupError, reader.RecordError)):
             consumer.symbols(record)
         with pytest.raises(InputError):
             made.privatize({name: [value] for name, value in record.items()})
 
 
 @pytest.mark.parametrize("row", rows("records-keyed.json"), ids=lambda row: Path(row["mechanism"]).stem)
-def test_permanent_reports_are_hashes_of_key_file_view_value_and_id(row):
-    consumer, secret = Consumer(row["mechanism"]), bytes.fromhex(row["key"])
+def test_permanent_reports_are_hashes_of_key_file_view_value_and_id(row, reader):
+    consumer, secret = Consumer(row["mechanism"], reader), bytes.fromhex(row["key"])
     prints = {entry["file"]: bytes.fromhex(entry["fingerprint"]) for entry in rows("records.json")}
     made = RecordMechanism.load(KIT / row["mechanism"])
-    attribute = text(row["attribute"])
     for place, (name, record) in enumerate(zip(row["ids"], row["records"], strict=True)):
-
-        def of_report(part, symbol, name=name):
-            own = bytes.fromhex(made.part(part["name"]).mechanism.fingerprint)
-            whose = hashlib.sha256(text("mechdesign/records/part/1") + own + text(part["name"])).digest()
-            return hashed(secret, b"mechdesign-key-1", whose, attribute, text(symbol), name.encode())
-
-        view = hashed(secret, b"mechdesign-view1", prints[row["mechanism"]], attribute, name.encode())
-        assert consumer.report(record, view, of_report) == (row["views"][place], row["reports"][place])
+        found = consumer.permanent(record, name, secret, row["attribute"], prints[row["mechanism"]])
+        assert found == (row["views"][place], row["reports"][place])
     key = md.Key(secret).for_attribute(row["attribute"]) if row["attribute"] else md.Key(secret)
     columns = {name: [record[name] for record in row["records"]] for name in made.attributes}
     assert made.privatize(columns, key=key, ids=row["ids"]) == {"view": row["views"], "report": row["reports"]}
@@ -136,10 +173,11 @@ def test_the_order_of_attributes_with_bins_tells_orders_of_letters_apart():
 
 
 @needs_node
-def test_the_command_in_javascript_gives_the_reports_of_the_package(tmp_path):
-    path, key = KIT / "records/mixed.json", md.Key(bytes(range(32)))
+@pytest.mark.parametrize("name", ["mixed", "strings", "merged"])
+def test_the_command_in_javascript_gives_the_reports_of_the_package(name, tmp_path):
+    path, key = KIT / f"records/{name}.json", md.Key(bytes(range(32)))
     key.write(tmp_path / "k")
-    (row,) = (row for row in rows("records-fresh.json") if row["mechanism"] == "records/mixed.json")
+    (row,) = (row for row in rows("records-fresh.json") if row["mechanism"] == f"records/{name}.json")
     lines = [json.dumps({"more": 1, **record}) for record in row["records"]]
 
     def run(lines, *arguments):
@@ -157,10 +195,9 @@ def test_the_command_in_javascript_gives_the_reports_of_the_package(tmp_path):
     assert run(given, str(tmp_path / "k"), "survey") == (0, expected, "")
     status, out, err = run(lines)
     assert (status, err) == (0, "")
-    assert {tuple(line.split("\t")) for line in out.splitlines()} <= {
-        (part.name, label) for part in made.parts for label in part.mechanism.outputs
-    }
-    for wrong in ("f", "{}", "[]", "null", '{"sex": "f"}', json.dumps({**row["records"][0], "age": 41})):
+    assert {tuple(line.split("\t")) for line in out.splitlines()} <= set(zip(*made.named_outputs, strict=True))
+    number = {**row["records"][0], made.attributes[-1]: 41}
+    for wrong in ("f", "{}", "[]", "null", '{"sex": "f"}', json.dumps(number)):
         status, out, err = run([lines[0], wrong])
         assert (status, out) == (2, ""), wrong
         assert err.startswith("Error: line 2: ")
@@ -168,10 +205,10 @@ def test_the_command_in_javascript_gives_the_reports_of_the_package(tmp_path):
 
 SCRIPT = """
 import { Records } from "./records.js";
-const mechanism = Records.read(content);
+const mechanism = await Records.read(content);
 const record = { sex: "f", level: "__proto__", age: "41" };
 const [report] = await mechanism.permanentReports(new Uint8Array(32), [["ann", record]]);
-console.log(report.join(" "), mechanism.freshReports([record]).length);
+console.log(report.join(" "), (await mechanism.freshReports([record])).length);
 """
 
 

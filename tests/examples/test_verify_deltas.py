@@ -65,6 +65,14 @@ def test_ranges_are_settled_as_every_count_by_itself(n, excess):
         assert found == (level > worst)
 
 
+def test_a_tail_that_is_its_level_is_rare():
+    """One draw of two kinds: within l1 distance 3/2 but with probability 1/4 for each kind."""
+    assert verify.is_rare(1, 1, Fraction(1, 4), Fraction(1, 4))
+    assert not verify.is_rare(1, 1, Fraction(1, 4) + Fraction(1, 10**20), Fraction(1, 4))
+    assert verify.is_supported(1, Fraction(1, 2), 2, Fraction(3, 4), "observed-sums", [1, 0])
+    assert not verify.is_supported(1, Fraction(1, 2), 2, Fraction(3, 4) - Fraction(1, 10**15), "observed-sums", [1, 0])
+
+
 @pytest.mark.parametrize(("n", "size", "delta"), FLEETS)
 def test_a_radius_of_the_package_is_the_least_for_the_script_too(n, size, delta):
     """From 300 to 10^8 samples, in seconds, where the package compares balls at one place."""

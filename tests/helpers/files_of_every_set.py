@@ -70,9 +70,9 @@ def just(ratio, change=Fraction(0)):
     return f"log({ratio * (1 - change)})"
 
 
-def learnt(counts, delta, **changes):
+def learnt(counts, delta, bound="clopper-pearson", **changes):
     """A mechanism file for an l1 ball around counts."""
-    known, size = md.L1Ball.from_counts(counts, delta=delta, bound="clopper-pearson"), len(counts)
+    known, size = md.L1Ball.from_counts(counts, delta=delta, bound=bound), len(counts)
     rows = np.full((size, 2), 4)
     table = json.loads(to_json(Parts(rows, 3, md.Guarantee("log(9)", known), ("y", "n"))))
     table["guarantee"] |= changes

@@ -285,6 +285,32 @@ def test_a_theorem_about_samples_is_read_back(tmp_path):
             assert (status, told.startswith(ANOTHER)) == ((0, False) if changes is own else (1, True)), told
 
 
+def test_a_theorem_about_counts_is_read_back(tmp_path):
+    proof, file = kept(tmp_path, learnt([30, 6, 4], "6e-2", bound="observed-sums"))
+    text = proof.read_text()
+    for program in every_program():
+        told, status = native.run("--read-back", proof, file, program=program)
+        assert (status, told.endswith("also that the counts of 40 samples support the radius with delta = 3/50")) == (
+            0,
+            True,
+        )
+    changes = {
+        "learnt_from_counts the_file": "learnt the_file",
+        "counts_supported the_file": "radius_supported the_file",
+        "[Gap 9; Rare": "[Gap (9); Rare",
+        "contradicted N Q a l = false -> ball": "contradicted N Q a l = true -> ball",
+    }
+    for old, new in changes.items():
+        assert old in text
+        proof.write_text(text.replace(old, new, 1))
+        told, status = native.run("--read-back", proof, file)
+        assert (status, told.startswith("the certificate is not that of these proofs")) == (1, True)
+    for old, new in {"(ratio 3 50)": "(ratio 3 40)", "(Z.to_nat 40)": "(Z.to_nat 39)"}.items():
+        proof.write_text(text.replace(old, new))
+        told, status = native.run("--read-back", proof, file)
+        assert (status, told) == (1, f"{ANOTHER}it has other samples, or another delta")
+
+
 EDITS = {
     "the hash of the file": ("SHA-256\n   ", "SHA-256\n   x"),
     "a definition": ("K x y <= exp eps * mean", "K x y <= exp (2 * eps) * mean"),

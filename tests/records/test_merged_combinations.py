@@ -2,17 +2,22 @@
 
 import importlib
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
+import refusals
+from pages import well_made
 
 import mechdesign as md
+from mechdesign.cli.records_report import records_page
 from mechdesign.records import RecordMechanism, RecordPart, View, estimate_records, views_of
 from mechdesign.records.record_mechanism_files import from_content, record_json
 from mechdesign.records.record_views import MERGED
 from mechdesign.records.side_knowledge import side_leakages
+from mechdesign.report import Origin
 from tests.records.made import raises, warner
 
 REST = f"{MERGED} & {MERGED}"
@@ -35,9 +40,31 @@ def test_never_seen_combinations_are_one_category_of_the_group(mechanism):
     assert part.merged == REST
     assert mechanism.merged == {"sex+kin": 2}
     assert mechanism.ruled_out == {}
-    assert ("merged in sex+kin", f"2 combinations into one category, {MERGED}") in mechanism.facts()
+    told = f"2 combinations into one category, {MERGED}: f & husband, m & wife"
+    assert ("merged in sex+kin", told) in mechanism.facts()
     assert mechanism.promised_keys()["views"][0]["merged"] == REST
     assert views_of(RECORDS, groups=["sex+age"], unseen="merge")[0].merged is None  # all were seen
+
+
+def test_the_category_has_labels_of_its_own(mechanism):
+    """Else tables of one column would count people there who have something else."""
+    part = mechanism.part("sex+kin")
+    with refusals.raises("unknown-label", "'f'", "sex+kin"):
+        replace(part, merged="f & wife")
+
+
+def test_the_page_says_what_the_category_holds(mechanism):
+    page = well_made(records_page(mechanism, Origin.of(record_json(mechanism), "records.json")))
+    assert page.facts["merged"] == "2"
+    told = " ".join(page.section("views").split())
+    assert f"the category {MERGED} holds 2 combinations that have no row of their own: f & husband, m & wife." in told
+    seen = [[f"a{k}", f"b{k}", *([f"c{k}"] if k < 5 else ["c0"])] for k in range(20)]
+    columns = dict(zip("abc", zip(*seen * 10, strict=True), strict=True))
+    large = md.design_records(views_of(columns, groups=["a+b+c"], unseen="merge"), 1, delta="1e-6").mechanism
+    told = " ".join(well_made(records_page(large, Origin.of(b"", "r.json"))).section("views").split())
+    assert f"the category {MERGED} holds 1,980 combinations" in told
+    assert "a0 & b0 & c1, " in told
+    assert "and 1,968 more. People" in told
 
 
 def test_the_leakage_of_records_is_that_of_their_category(mechanism):

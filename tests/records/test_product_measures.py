@@ -52,6 +52,17 @@ def bound_by_list(W, P, masses, e):
     return np.sqrt(np.maximum(values, 0)).sum() ** 2 / (masses.sum() * (e - 1))
 
 
+def of_views(queries, e):
+    """What the views alone prove, each by its cells with the weights 1/u^2."""
+    total = 0.0
+    for view in queries.views:
+        u = np.minimum(e, 1 / view.law)
+        m = view.workload - (view.workload @ view.law)[:, None]
+        values = np.linalg.eigvalsh((m / u**2) @ m.T)
+        total += np.sqrt(np.maximum(values, 0)).sum() ** 2 / ((u - 1) / u**2).sum()
+    return total
+
+
 def error_of(columns, P, W):
     """E of mechanisms with columns, shape (k, N, M), whose rows sum to 1."""
     J = np.einsum("kim,kjm,km->kij", columns, columns, 1 / np.einsum("i,kim->km", P, columns))
@@ -79,7 +90,7 @@ def test_the_bound_is_that_of_all_records_listed(name):
         queries = tables(joint, shown, [rng.normal(size=(rng.integers(1, 4), size)) for size in sizes])
         measures = [rng.dirichlet(np.ones(size)) for size in SIZES]
         masses = np.einsum("i,j,k->ijk", *measures).ravel()
-        exact = bound_by_list(listed(queries, joint), joint.ravel(), masses, math.e)
+        exact = max(bound_by_list(listed(queries, joint), joint.ravel(), masses, math.e), of_views(queries, math.e))
         found = queries.bound([3 * each for each in measures], md.Epsilon.of(1))
         assert exact * (1 - 1e-6) <= found <= exact * (1 + 1e-12)
 
@@ -100,7 +111,7 @@ def test_no_private_mechanism_is_below_the_bound(cases):
     rng = np.random.default_rng(cases)
     for sizes in [(2, 2), (3, 2), (2, 2, 2)]:
         N = math.prod(sizes)
-        for epsilon in ("0.5", "1", "2"):
+        for epsilon in ("0.5", "1", "2", "3"):
             e = math.exp(float(epsilon))
             joint = rng.dirichlet(np.ones(N)).reshape(sizes)
             shown = [(place,) for place in range(len(sizes))]
@@ -116,7 +127,7 @@ def test_no_private_mechanism_is_below_the_bound(cases):
             assert (errors >= bound * (1 - 1e-6)).all()
 
 
-@pytest.mark.parametrize("epsilon", ["0.5", "1", "2"])
+@pytest.mark.parametrize("epsilon", ["0.5", "1", "2", "3"])
 @pytest.mark.parametrize("sizes", [(2, 2), (3, 2)])
 def test_no_certified_optimum_is_below_the_bound(sizes, epsilon):
     rng = np.random.default_rng(sum(sizes))
@@ -138,6 +149,27 @@ def test_two_fair_bits(epsilon, views, whole):
     assert md.design(md.DesignProblem(md.L1Ball([0.25] * 4), epsilon, aim)).value == pytest.approx(whole, abs=5e-5)
     queries = RecordQueries.one_way([np.array([0.5, 0.5])] * 2)
     assert queries.bound(queries.uniform(), md.Epsilon.of(epsilon)) <= whole + 1e-9
+
+
+@pytest.mark.parametrize("lower", [False, True])
+@pytest.mark.parametrize("epsilon", ["3", "5"])
+def test_at_large_epsilon_the_bound_is_what_views_alone_prove(epsilon, lower):
+    """More than the vectors of a product measure prove."""
+    joint = np.random.default_rng(4).dirichlet(np.ones(4)).reshape(2, 2)
+    queries, e = tables(joint, [(0,), (1,), (0, 1)]), math.exp(float(epsilon))
+    alone = of_views(queries, e) / (1 - 1 / e if lower else 1)
+    given = md.Epsilon.of(epsilon)
+    found = queries.bound(queries.best_measures(), given, given if lower else None)
+    assert alone * (1 - 1e-6) < found <= alone * (1 + 1e-12)
+    masses = np.outer(*queries.best_measures()).ravel()
+    assert bound_by_list(listed(queries, joint), joint.ravel(), masses, e) < 0.9 * found * (1 - math.exp(-3))
+
+
+def test_two_fair_bits_at_large_epsilon_are_worth_no_more_than_what_is_proved():
+    bits = RecordQueries.one_way([np.array([0.5, 0.5])] * 2)
+    aim = md.EstimationError(md.Workload.marginals([2, 2]))
+    best = md.design(md.DesignProblem(md.L1Ball([0.25] * 4), 2, aim)).value
+    assert bits.bound(bits.uniform(), md.Epsilon.of(2)) == pytest.approx(best, rel=1e-6)
 
 
 def test_uniform_attributes_attain_the_bound():

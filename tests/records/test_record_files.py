@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mechdesign import GuaranteeError, InputError
-from mechdesign.records import RecordMechanism, RecordPart, View
+from mechdesign.records import RecordMechanism, RecordPart
 from mechdesign.records.number_bins import NumberBins
 from tests.records.made import both, raises, warner
 
@@ -146,19 +146,12 @@ def test_views_of_too_many_combinations_are_refused_by_name(monkeypatch):
     assert "sex+salary has 4 combinations" in str(error.value)
 
 
-def test_windows_of_prefixes_and_promises_about_a_secret_are_no_views():
-    from mechdesign import Guarantee, Mechanism, SecretPromise
+def test_windows_of_prefixes_are_no_views():
     from mechdesign.windows import design_prefix_windows
 
     windows = design_prefix_windows({"ab": 500, "cd": 500}, 1, [1, 2], known=True, seeds=4, buckets=8).mechanism
     with raises("wrong-type"):
         RecordPart("word", ("word",), 1, windows)
-    about = SecretPromise([[30, 20], [10, 40]], secret="s", useful="u", known=True)
-    with raises("set-not-accepted"):
-        View(("u",), about)  # before anything is designed
-    secret = Mechanism(np.array([[3, 1], [1, 3]]), 2, Guarantee(1, about))
-    with raises("set-not-accepted"):
-        RecordPart("u", ("u",), 1, secret)
 
 
 @pytest.mark.parametrize(

@@ -26,16 +26,17 @@ pub mod nfc;
 pub mod prefixes;
 pub mod records;
 pub mod windows;
+mod words;
 
 use json::Value;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::io;
+use words::Words;
 
 const SCHEMAS: [&str; 2] = ["mechdesign/mechanism/1", "mechdesign/mechanism/2"];
 const MOST_BITS: u64 = 52;
 const WORD_BYTES: usize = 8;
-const BLOCK: usize = 8_192; // records at a time
 
 /// Why nothing was reported.
 #[derive(Debug)]
@@ -131,12 +132,9 @@ impl Mechanism {
         fill: impl FnMut(&mut [u8]) -> io::Result<()>,
     ) -> Result<Vec<&str>, Error> {
         let rows = self.rows_of(labels.iter().copied())?;
-        let words = drawn_words(rows.len(), fill)?;
-        Ok(rows
-            .into_iter()
-            .zip(words)
-            .map(|(row, word)| self.output_at(row, word))
-            .collect())
+        let mut words = Words::new(fill, rows.len());
+        let drawn = rows.into_iter().map(|row| Ok(self.output_at(row, words.word()?)));
+        drawn.collect()
     }
 
     /// One permanent report for each pair of an id and a label.
@@ -200,23 +198,6 @@ impl Mechanism {
 fn place_at(sums: &[u64], word: [u8; WORD_BYTES], bits: u64) -> usize {
     let integer = u64::from_le_bytes(word) >> (64 - bits);
     sums.partition_point(|&sum| sum <= integer)
-}
-
-/// So many words from what fills an array with random bytes.
-fn drawn_words(
-    count: usize,
-    mut fill: impl FnMut(&mut [u8]) -> io::Result<()>,
-) -> Result<Vec<[u8; WORD_BYTES]>, Error> {
-    let mut words = vec![[0; WORD_BYTES]; count];
-    let mut bytes = vec![0; WORD_BYTES * count.min(BLOCK)];
-    for block in words.chunks_mut(BLOCK) {
-        let part = &mut bytes[..WORD_BYTES * block.len()];
-        fill(part).map_err(Error::Source)?;
-        for (word, found) in block.iter_mut().zip(part.chunks_exact(WORD_BYTES)) {
-            word.copy_from_slice(found);
-        }
-    }
-    Ok(words)
 }
 
 /// The key in the content of a key file. No message shows any of it.

@@ -148,7 +148,7 @@ fn parsed<'a>(lines: impl Iterator<Item = &'a str>) -> Result<Vec<Value>, Error>
     lines.enumerate().map(record).collect()
 }
 
-fn joined(reports: Vec<(&str, &str)>) -> Vec<String> {
+fn joined(reports: Vec<(&str, String)>) -> Vec<String> {
     reports
         .iter()
         .map(|(view, report)| format!("{view}\t{report}"))

@@ -7,6 +7,7 @@ use crate::hashes::{blake2b, sha256};
 use crate::inflate::{inflated, of_base64};
 use crate::json::{self, Value};
 use crate::nfc::{folded, nfc};
+use crate::words::{is_below, Words};
 use crate::{add_number, add_text, check, check_attribute, check_ids, is_space, Error};
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -24,7 +25,6 @@ const MOST_CELLS: u64 = 1 << 27;
 const MOST_HEAVY: usize = 200;
 const MOST_UNITS: u64 = 1 << 31;
 const MOST_SIGNS: usize = 1_000_000;
-const MOST_WORDS: usize = 8_192; // of random bytes at once
 
 /// Gives uniform numbers below a limit: draw 0 for the floor, 1 for the seed, 2 for the unit and 3 for the round.
 pub type Draws<'a> = dyn FnMut(usize, u64) -> io::Result<u64> + 'a;
@@ -57,12 +57,7 @@ pub trait StringReports {
     ) -> Result<Vec<String>, Error> {
         let found = self.normals(strings.iter().copied())?;
         let first = self.first();
-        let mut words = Words {
-            fill,
-            needed: found.len() * self.words(),
-            block: Vec::new(),
-            place: 0,
-        };
+        let mut words = Words::new(fill, found.len() * self.words());
         let mut reports = Vec::with_capacity(found.len());
         for string in found {
             let window = self.window_of(&string, &mut |_, limit| words.below(limit));
@@ -398,32 +393,6 @@ pub(crate) fn drawn_by_hash(
     unreachable!()
 }
 
-/// Words of random bytes, of which no more are drawn than are needed.
-struct Words<F> {
-    fill: F,
-    needed: usize,
-    block: Vec<u8>,
-    place: usize,
-}
-
-impl<F: FnMut(&mut [u8]) -> io::Result<()>> Words<F> {
-    fn below(&mut self, limit: u64) -> io::Result<u64> {
-        loop {
-            if self.place == self.block.len() {
-                self.block.resize(8 * self.needed.min(MOST_WORDS), 0);
-                (self.fill)(&mut self.block)?;
-                self.place = 0;
-            }
-            let word = word_at(&self.block[self.place..], 0);
-            self.place += 8;
-            if is_below(word, limit) {
-                self.needed -= 1;
-                return Ok(word % limit);
-            }
-        }
-    }
-}
-
 /// The normal form of a string; None for one that is empty or too long.
 pub fn normal(string: &str, form: &str) -> Option<String> {
     if string.len() > MOST_SIGNS && string.chars().count() > MOST_SIGNS {
@@ -437,11 +406,6 @@ pub fn normal(string: &str, form: &str) -> Option<String> {
         nfc(&folded(plain))
     };
     (!found.is_empty()).then_some(found)
-}
-
-/// Whether a word of 64 bits does not lie in the last, incomplete round of a limit.
-fn is_below(word: u64, limit: u64) -> bool {
-    word <= u64::MAX - (u64::MAX % limit + 1) % limit
 }
 
 fn word_at(bytes: &[u8], i: usize) -> u64 {

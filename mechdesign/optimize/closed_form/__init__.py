@@ -11,6 +11,7 @@ from mechdesign.optimize.closed_form import (
     randomized_response,
     uniform,
     uniform_ball,
+    uniform_on_average,
 )
 from mechdesign.optimize.closed_form.form import ClosedForm
 from mechdesign.problem import DesignProblem
@@ -36,7 +37,7 @@ def closed_forms(problem: DesignProblem) -> list[ClosedForm]:
     """Return every closed form that applies to a problem, those proved optimal first.
 
     There is none for a promise from below; `OneSided` has a problem with the same optimum, to which some may apply.
-    With a cap above epsilon there is that of a uniform estimate.
+    With a cap above epsilon there is that of a uniform estimate, with maximal leakage that of a uniform known prior.
 
     Examples
     --------
@@ -48,6 +49,9 @@ def closed_forms(problem: DesignProblem) -> list[ClosedForm]:
         return []
     if problem.cap is not None:
         form = None if problem.utility.estimation else uniform_ball.solve(problem)
+        return [] if form is None else [form]
+    if problem.maximal_leakage is not None:
+        form = None if problem.utility.estimation else uniform_on_average.solve(problem)
         return [] if form is None else [form]
     solvers = _SOLVERS if problem.utility.estimation is None else _SOLVERS_OF_ERRORS
     found = [form for solve in solvers if (form := solve(problem)) is not None]

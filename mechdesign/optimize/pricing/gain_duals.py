@@ -5,7 +5,9 @@ least r for which some y >= 0 and some prior Q in the set have
 
     sum_i max(0, a_i - r P_i + y Q_i)  <=  y / e,
 
-because then ``<a - r P, v> <= max(v) (y / e) - y h(v) <= 0`` for every v of the cone. For an l1 ball y and Q
+because then ``<a - r P, v> <= max(v) (y / e) - y h(v) <= 0`` for every v of the cone. With a charge m for the greatest
+entry, the multiplier of a promise of maximal leakage, ``<a, v> - m max v`` is at most r if the left side is at most
+``y / e + m``. For an l1 ball y and Q
 come from a bisection over all guesses at once (`mechdesign.optimize.pricing.l1_ball_duals`), for other sets from a
 linear program for each guess. They are proposals, from which r is then computed: a poor proposal makes the bound
 weaker, but never false.
@@ -95,6 +97,26 @@ def price_by_guess(
     return Price(max(levels), "a dual solution for every guess", len(levels))
 
 
+def price_with_charge(
+    uncertainty: UncertaintySet,
+    exp_epsilon: float,
+    utility: PolyhedralUtility,
+    multipliers: Floats,
+    charge: float,
+    proposals: Proposals | None,
+    deadline: float | None,
+) -> Price:
+    """Return the greatest reduced cost where each column pays a charge, 0 or more, for its greatest entry.
+
+    Other columns than the constant one keep the promise, which is about the data, and not from below. Parameters are
+    those of `price_by_guess`.
+    """
+    priced = Differences(uncertainty.center, [Fraction(x) for x in multipliers.tolist()])
+    rows = list(utility.differences(priced, uncertainty.size))
+    levels = _proved_levels(uncertainty, exp_epsilon, rows, proposals, deadline, charge)
+    return Price(max(levels), "a dual solution for every guess", len(levels))
+
+
 def levels_by_guess(
     uncertainty: UncertaintySet,
     exp_epsilon: float,
@@ -117,13 +139,26 @@ def levels_by_guess(
     if floor.least_lift > 0:
         found = two_sided_levels(uncertainty, exp_epsilon, floor, [a for a, _ in rows], deadline)
         return [_scaled_up(level, power) for level, (_, power) in zip(found, rows, strict=True)]
+    return _proved_levels(uncertainty, exp_epsilon, rows, proposals, deadline)
+
+
+def _proved_levels(
+    uncertainty: UncertaintySet,
+    exp_epsilon: float,
+    rows: Sequence[tuple[Floats, int]],
+    proposals: Proposals | None,
+    deadline: float | None,
+    charge: float = 0.0,
+) -> list[float]:
+    """Return the levels of rows, each times a power of two, that a dual solution of each proves."""
     # Powers of two change no digit; solvers want numbers of about 1.
     linear = np.array([row for row, _ in rows])
     known = {guess: np.ldexp(proposal, -rows[guess][1]) for guess, proposal in (proposals or {}).items()}
-    duals = _duals(uncertainty, exp_epsilon, linear, known, deadline)
+    charges = [_scaled_down(charge, power) for _, power in rows]
+    duals = _duals(uncertainty, exp_epsilon, linear, known, deadline, charges if charge > 0 else None)
     return [
-        _scaled_up(_proved_level(a, uncertainty.prior, y, Q, exp_epsilon), power)
-        for (a, power), (y, Q) in zip(rows, duals, strict=True)
+        _scaled_up(_proved_level(a, uncertainty.prior, y, Q, exp_epsilon, m), power)
+        for (a, power), (y, Q), m in zip(rows, duals, charges, strict=True)
     ]
 
 
@@ -144,6 +179,12 @@ def _levels_about_secret(
     ]
 
 
+def _scaled_down(charge: float, power: int) -> float:
+    """Return a charge over a power of two: exactly, or less where floats do not hold it."""
+    scaled = Fraction(charge) / Fraction(2) ** power
+    return 0.0 if scaled < sys.float_info.min else float(min(scaled, Fraction(sys.float_info.max)))
+
+
 def _scaled_up(level: float, power: int) -> float:
     """Return a level times a power of two, rounded up by at least what gains below the smallest float may add."""
     if not math.isfinite(level):
@@ -162,11 +203,16 @@ def _float_up(x: Fraction) -> float:
 
 
 def _duals(
-    uncertainty: UncertaintySet, exp_epsilon: float, linear: Floats, proposals: Proposals, deadline: float | None
+    uncertainty: UncertaintySet,
+    exp_epsilon: float,
+    linear: Floats,
+    proposals: Proposals,
+    deadline: float | None,
+    charges: Sequence[float] | None = None,
 ) -> Iterator[tuple[float, Floats]]:
-    """Yield y and a member Q of the set for every row of a matrix, by the method for the set."""
+    """Yield y and a member Q of the set for every row of a matrix, by the method for the set and its charge if any."""
     ball = uncertainty.l1_ball
-    if ball is not None:
+    if ball is not None and charges is None:
         _, weights, priors = ball_duals(ball, exp_epsilon, linear)
         for y, Q in zip(weights.tolist(), priors, strict=True):
             yield y, ball.member_near(Q)
@@ -176,7 +222,7 @@ def _duals(
         for guess, a in enumerate(linear):
             if not time_is_up(deadline):
                 try:
-                    yield program.proposed(a)
+                    yield program.proposed(a, 0.0 if charges is None else charges[guess])
                 except SolverError:  # numbers beyond what a solver takes: no proposal proves a weaker bound
                     yield 0.0, uncertainty.prior
             elif guess in proposals and not time_is_up(sooner(deadline, -_FOR_PROPOSALS)):
@@ -189,11 +235,11 @@ def _duals(
                 yield float(known[guess]), uncertainty.prior
 
 
-def _proved_level(a: Floats, P: Floats, y: float, Q: Floats, exp_epsilon: float) -> float:
+def _proved_level(a: Floats, P: Floats, y: float, Q: Floats, exp_epsilon: float, charge: float = 0.0) -> float:
     """Return the level that y and a member Q prove; a y that is not a positive number is replaced by 0."""
     if not (math.isfinite(y) and y > 0):
         y, Q = 0.0, P
-    return _least_level(a, P, Q, y, exp_epsilon)
+    return _least_level(a, P, Q, y, exp_epsilon, charge)
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,7 +247,7 @@ class MemberProgram:
     """The linear program that proposes y and a member Q of a set; its rows are the same for every guess.
 
     Variables are r and s (N of them), and z, a number for each row of the support function: minimise r with
-    ``s >= a - r P + columns.T z`` and ``sum s <= y / e``, where ``y = -(auxiliary.T z)_0`` and the other entries of
+    ``s >= a - r P + columns.T z`` and ``sum s <= y / e + m``, where ``y = -(auxiliary.T z)_0`` and the other entries of
     ``auxiliary.T z`` vanish.
     """
 
@@ -226,13 +272,13 @@ class MemberProgram:
         vanishing = block_array([[coo_array((K - 1, 1 + N)), support.auxiliary[:, 1:].T]])
         return cls(uncertainty, support, csr_array(at_most), csr_array(vanishing))
 
-    def proposed(self, a: Floats) -> tuple[float, Floats]:
-        """Return y and Q that are best for a guess, to a solver's tolerance."""
+    def proposed(self, a: Floats, charge: float = 0.0) -> tuple[float, Floats]:
+        """Return y and Q that are best for a guess with a charge m, to a solver's tolerance."""
         N, objective = self.uncertainty.size, np.zeros(self.at_most.shape[1])
         objective[0] = 1.0
         solution = minimum(
             objective,
-            at_most=(self.at_most, np.append(-a, 0.0)),
+            at_most=(self.at_most, np.append(-a, charge)),
             equal=(self.vanishing, np.zeros(self.vanishing.shape[0])),
             free=[0],
         ).required("the price of a guess", "change epsilon or radius a little")
@@ -247,8 +293,8 @@ def _proposed(uncertainty: UncertaintySet, support: SupportRows, z: Floats) -> t
     return y, uncertainty.member_near(support.columns.T @ z / y)
 
 
-def _least_level(a: Floats, P: Floats, Q: Floats, y: float, exp_epsilon: float) -> float:
+def _least_level(a: Floats, P: Floats, Q: Floats, y: float, exp_epsilon: float, charge: float) -> float:
     """Return the least level that y and Q prove, as they are or with room beside the symbols without mass."""
-    above = level_above_all(a, P, Q, y, exp_epsilon)
-    y, Q = affordable(a, P, Q, y, exp_epsilon)
-    return min(above, level_of(a, P, Q, y, exp_epsilon))
+    above = level_above_all(a, P, Q, y, exp_epsilon, charge)
+    y, Q = affordable(a, P, Q, y, exp_epsilon, charge)
+    return min(above, level_of(a, P, Q, y, exp_epsilon, charge))

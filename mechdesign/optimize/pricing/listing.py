@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Protocol
 
 import numpy as np
 
@@ -175,7 +176,17 @@ def _two_sided(uncertainty: UncertaintySet, exp_epsilon: float, floor: Floor) ->
     return TwoSidedRays(known, exp_epsilon, floor)
 
 
-def reduced_costs(rays: RayList, utility: Utility, multipliers: Floats) -> Iterator[tuple[Floats, Floats]]:
+class Valued(Protocol):
+    """What a list of rays is priced for: mu of a utility, or mu less what a column pays."""
+
+    def mu(self, columns: Floats, prior: Floats) -> Floats:
+        """Return mu of each column, as `Utility.mu`."""
+
+    def mu_up(self, columns: Floats, prior: Floats, slack: Floats) -> Floats:
+        """Return an upper bound of mu near each column, as `Utility.mu_up`."""
+
+
+def reduced_costs(rays: RayList, utility: Valued, multipliers: Floats) -> Iterator[tuple[Floats, Floats]]:
     """Yield all columns (N, k) with their reduced costs ``mu(v) - <lambda, v>``, shape (k,)."""
     for columns in rays.of_kinds(rays.kinds):
         yield columns, utility.mu(columns, rays.prior) - multipliers @ columns
@@ -239,7 +250,7 @@ def first_columns(rays: RayList) -> Iterator[Floats]:
     yield from rays.of_kinds(rays.held_kinds)
 
 
-def entering_columns(rays: RayList, utility: Utility, multipliers: Floats) -> tuple[Floats, int]:
+def entering_columns(rays: RayList, utility: Valued, multipliers: Floats) -> tuple[Floats, int]:
     """Return the columns of greatest positive reduced cost, shape (N, k), and how many were priced."""
     best, costs, priced = np.empty((rays.prior.size, 0)), np.empty(0), 0
     for columns, cost in reduced_costs(rays, utility, multipliers):
@@ -252,7 +263,7 @@ def entering_columns(rays: RayList, utility: Utility, multipliers: Floats) -> tu
     return best, priced
 
 
-def price_by_listing(rays: RayList, utility: Utility, multipliers: Floats) -> Price:
+def price_by_listing(rays: RayList, utility: Valued, multipliers: Floats) -> Price:
     """Return the greatest reduced cost over all extreme rays, rounded outward.
 
     The entries of a ray are known up to rounding errors (`Rays.with_errors`). The utility is bounded over all entries

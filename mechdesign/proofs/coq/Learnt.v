@@ -8,7 +8,7 @@ Definition support (f : file) (m : Z) (delta : Z * positive) (l : list range) : 
   match set f with
   | Ball _ r d =>
     (1 <? Z.of_nat (inputs f)) && (0 <? r)
-    && limits m (m * r) (Zpos d * 2) (fst delta) (Zpos (snd delta) * (2 ^ Z.of_nat (inputs f) - 2)) l
+    && limits (fun _ _ => false) m (m * r) (Zpos d * 2) (fst delta) (Zpos (snd delta) * (2 ^ Z.of_nat (inputs f) - 2)) l
   | _ => false
   end.
 
@@ -38,8 +38,8 @@ Proof.
     rewrite M in Ht |- *.
     assert (Lt : IZR m * t < INR k).
     { apply (Rmult_lt_compat_l (IZR m)) in Ht; [|lra]. replace (IZR m * (INR k / IZR m)) with (INR k) in Ht by (field; lra). lra. }
-    pose proof (limits_ok (Z.to_nat m) (m * r) (Zpos d * 2) a (Zpos b * (2 ^ Z.of_nat N - 2)) H4 H3 H1 H2 l H0 k Hk) as F.
-    rewrite Tm in F. specialize (F Lt). unfold bin_at in F. rewrite M in F.
+    pose proof (limits_ok (Z.to_nat m) (m * r) (Zpos d * 2) a (Zpos b * (2 ^ Z.of_nat N - 2)) H4 H3 H1 H2 (fun _ _ => false) l H0 k Hk) as F.
+    rewrite Tm in F. specialize (F Lt ltac:(discriminate)). unfold bin_at in F. rewrite M in F.
     replace (INR k / IZR m - t) with ((INR k - IZR m * t) / IZR m) by (field; lra). exact F.
   - apply Rmult_le_pos; [assumption|]. left. apply Rinv_0_lt_compat. now apply IZR_lt.
 Qed.

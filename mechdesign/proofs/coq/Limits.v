@@ -61,20 +61,23 @@ Definition falls (n A D i j : Z) : bool :=
   && (D * (n - i) * ((3 * unit * m + m * m) * (24 * unit - 8 * m) + 6 * m * m * m)
       <? A * 6 * unit * unit * (24 * unit - 8 * m)).
 
-(* The counts from one on, in ranges: F rises at their ends, or falls to them, or is small enough. *)
-Inductive range := Rise (last : Z) | Fall (last : Z) | Rare (last : Z) (terms : nat).
-Fixpoint ranges_hold (n A D la lb i k : Z) (x : number * number) (l : list range) : bool :=
+(* The counts from one on, in ranges: F rises from each to the next, which is shown to be small; or falls from the one
+   before, which is known to be; or is small enough; or the counts are in a gap, where nothing is asked. *)
+Inductive range := Rise (last : Z) | Fall (last : Z) | Rare (last : Z) (terms : nat) | Gap (last : Z).
+Definition shown (l : list range) : bool := match l with Rise _ :: _ | Rare _ _ :: _ => true | _ => false end.
+Fixpoint ranges_hold (gap : Z -> Z -> bool) (n A D la lb i k : Z) (small : bool) (x : number * number) (l : list range) : bool :=
   match l with
   | [] => n <? i
-  | Rise j :: l => (i <=? j) && rises n A D i j && ranges_hold n A D la lb (j + 1) k x l
-  | Fall j :: l => (i <=? j) && falls n A D (i - 1) (j - 1) && ranges_hold n A D la lb (j + 1) k x l
+  | Rise j :: l => (i <=? j) && rises n A D i j && shown l && ranges_hold gap n A D la lb (j + 1) k false x l
+  | Fall j :: l => small && (i <=? j) && falls n A D (i - 1) (j - 1) && ranges_hold gap n A D la lb (j + 1) k true x l
   | Rare j terms :: l =>
     let y := chain n (Z.to_nat (i - k)) k x in
-    (k <=? i) && (i <=? j) && rare n A D la lb i j terms y && ranges_hold n A D la lb (j + 1) i y l
+    (k <=? i) && (i <=? j) && rare n A D la lb i j terms y && ranges_hold gap n A D la lb (j + 1) i true y l
+  | Gap j :: l => (i <=? j) && gap i j && ranges_hold gap n A D la lb (j + 1) k false x l
   end.
-Definition limits (n A D la lb : Z) (l : list range) : bool :=
+Definition limits (gap : Z -> Z -> bool) (n A D la lb : Z) (l : list range) : bool :=
   (0 <? n) && (0 <? A) && (0 <? D) && (0 <=? la) && (0 <? lb)
-  && ranges_hold n A D la lb (A / D + 1) 0 ((1, 0), (1, 0)) l.
+  && ranges_hold gap n A D la lb (A / D + 1) 0 false ((1, 0), (1, 0)) l.
 
 (** * Its proof *)
 
@@ -469,72 +472,74 @@ Proof.
     eapply Rlt_le_trans; [exact H0|]. right. field. lra.
 Qed.
 
-Definition good (k : nat) : Prop :=
-  F k <= IZR la / IZR lb \/ ((k < n)%nat /\ F k < F (S k)) \/ exists j, k = S j /\ T < INR j /\ F k < F j.
-Lemma ranges_ok l : forall i k x, (0 <= k)%Z -> (0 <= i)%Z -> holds_at N k x -> ranges_hold N A D la lb i k x l = true ->
-  forall h, (h <= n)%nat -> (i <= Z.of_nat h)%Z -> T < INR h -> good h.
+(* Where F rises, or falls, from count to count, it is at most what it is at the last, or the first, of them. *)
+Lemma rises_to i j : rises N A D i j = true -> forall d k, (i <= Z.of_nat k)%Z -> (Z.of_nat k + Z.of_nat d = j + 1)%Z ->
+  F k <= F (k + d)%nat.
 Proof.
-  induction l as [|[j|j|j terms] l IH]; intros i k x Hk Hi Hx H h Hh Hih HT; cbn [ranges_hold] in H.
+  intros H. induction d as [|d IH]; intros k Hi Hd; [rewrite Nat.add_0_r; lra|].
+  destruct (rises_ok i j H k ltac:(lia)) as [_ [_ R]]. specialize (IH (S k) ltac:(lia) ltac:(lia)).
+  replace (k + S d)%nat with (S k + d)%nat by lia. lra.
+Qed.
+Lemma falls_from i j : falls N A D i j = true -> forall d k, (i <= Z.of_nat k)%Z -> (Z.of_nat k + Z.of_nat d <= j + 1)%Z ->
+  F (k + d)%nat <= F k.
+Proof.
+  intros H. induction d as [|d IH]; intros k Hi Hd; [rewrite Nat.add_0_r; lra|].
+  destruct (falls_ok i j H k ltac:(lia)) as [_ [_ R]]. specialize (IH (S k) ltac:(lia) ltac:(lia)).
+  replace (k + S d)%nat with (S k + d)%nat by lia. lra.
+Qed.
+
+Variable gap : Z -> Z -> bool.
+Definition asked (k : nat) : Prop := forall i j, gap i j = true -> ~ (i <= Z.of_nat k <= j)%Z.
+Let small (k : Z) : Prop := (0 <= k)%Z /\ F (Z.to_nat k) <= IZR la / IZR lb.
+Lemma ranges_ok l : forall i k near x, (0 <= k)%Z -> (0 <= i)%Z -> holds_at N k x -> (near = true -> small (i - 1)) ->
+  ranges_hold gap N A D la lb i k near x l = true ->
+  forall h, (h <= n)%nat -> (i <= Z.of_nat h)%Z -> T < INR h -> asked h \/ (Z.of_nat h = i /\ shown l = true) ->
+  F h <= IZR la / IZR lb.
+Proof.
+  induction l as [|[j|j|j terms|j] l IH]; intros i k near x Hk Hi Hx Hn H h Hh Hih HT Ha; cbn [ranges_hold shown] in *.
   - apply Z.ltb_lt in H. unfold N in H. lia.
-  - apply andb_prop in H as [H H2]. apply andb_prop in H as [H0 H1]. apply Z.leb_le in H0. destruct (Z.le_gt_cases (Z.of_nat h) j) as [L|L].
-    + destruct (rises_ok i j H1 h ltac:(lia)) as [B [_ R]]. right. left. now split.
-    + apply (IH (j + 1)%Z k x); auto; lia.
-  - apply andb_prop in H as [H H2]. apply andb_prop in H as [H0 H1]. apply Z.leb_le in H0. destruct (Z.le_gt_cases (Z.of_nat h) j) as [L|L].
-    + assert (h <> O) by (intros ->; cbn in HT; pose proof T_pos; lra).
-      assert (E : h = S (pred h)) by lia.
-      destruct (falls_ok (i - 1) (j - 1) H1 (pred h) ltac:(lia)) as [B [R1 R2]]. right. right.
-      exists (pred h). rewrite <- E in R2. now split.
-    + apply (IH (j + 1)%Z k x); auto; lia.
+  - apply andb_prop in H as [H H3]. apply andb_prop in H as [H H2]. apply andb_prop in H as [H0 H1]. apply Z.leb_le in H0.
+    destruct (Z.le_gt_cases (Z.of_nat h) j) as [L|L].
+    + destruct (rises_ok i j H1 (Z.to_nat j) ltac:(lia)) as [B [Tj _]].
+      pose proof (rises_to i j H1 (Z.to_nat (j + 1 - Z.of_nat h)) h ltac:(lia) ltac:(lia)) as R.
+      eapply Rle_trans; [exact R|]. replace (h + Z.to_nat (j + 1 - Z.of_nat h))%nat with (S (Z.to_nat j)) by lia.
+      apply (IH (j + 1)%Z k false x); auto; try lia; try discriminate; [rewrite S_INR; lra|right; split; [lia|assumption]].
+    + apply (IH (j + 1)%Z k false x); auto; try lia; try discriminate. left. destruct Ha as [|[? _]]; [assumption|lia].
+  - apply andb_prop in H as [H H3]. apply andb_prop in H as [H H2]. apply andb_prop in H as [H0 H1]. apply Z.leb_le in H1.
+    destruct (Hn H0) as [Pi Fi].
+    assert (B : forall g, (i - 1 <= Z.of_nat g <= j)%Z -> F g <= IZR la / IZR lb).
+    { intros g Hg. pose proof (falls_from _ _ H2 (g - Z.to_nat (i - 1)) (Z.to_nat (i - 1)) ltac:(lia) ltac:(lia)) as R.
+      replace (Z.to_nat (i - 1) + (g - Z.to_nat (i - 1)))%nat with g in R by lia. lra. }
+    destruct (Z.le_gt_cases (Z.of_nat h) j) as [L|L]; [apply B; lia|].
+    apply (IH (j + 1)%Z k true x); auto; try lia; [|left; destruct Ha as [|[? _]]; [assumption|lia]].
+    intros _. split; [lia|]. apply B. lia.
   - apply andb_prop in H as [H H2]. apply andb_prop in H as [H H1]. apply andb_prop in H as [H0 H3].
     apply Z.leb_le in H0, H3.
     assert (Hy : holds_at N i (chain N (Z.to_nat (i - k)) k x)).
     { pose proof (chain_ok N (Z.to_nat (i - k)) k x Hk) as C. rewrite Z2Nat.id in C by lia.
       replace (k + (i - k))%Z with i in C by lia. apply C; [unfold N; lia|assumption]. }
-    destruct (Z.le_gt_cases (Z.of_nat h) j) as [L|L].
-    + left. eapply (rare_ok i j terms); eauto.
-    + eapply (IH (j + 1)%Z i); eauto; lia.
+    assert (B : forall g, (i <= Z.of_nat g <= j)%Z -> T < INR g -> F g <= IZR la / IZR lb).
+    { intros g Hg Tg. eapply (rare_ok i j terms); eauto. }
+    destruct (Z.le_gt_cases (Z.of_nat h) j) as [L|L]; [now apply B|].
+    eapply (IH (j + 1)%Z i true); eauto; try lia; [|left; destruct Ha as [|[? _]]; [assumption|lia]].
+    intros _. split; [lia|]. apply B; [lia|].
+    unfold rare in H1. cbv zeta in H1. repeat (apply andb_prop in H1 as [H1 ?]). apply Z.ltb_lt in H1.
+    destruct (T_below j (Z.to_nat (j + 1 - 1)) ltac:(lia) ltac:(lia)). lra.
+  - apply andb_prop in H as [H H2]. apply andb_prop in H as [H0 H1]. apply Z.leb_le in H0.
+    destruct Ha as [Ha|[_ ?]]; [|discriminate].
+    destruct (Z.le_gt_cases (Z.of_nat h) j) as [L|L]; [exfalso; apply (Ha i j H1); lia|].
+    apply (IH (j + 1)%Z k false x); auto; try lia; discriminate.
 Qed.
 
-Lemma greatest_value (P : nat -> Prop) (dec : forall k, {P k} + {~ P k}) (f : nat -> R) N' :
-  (forall k, (k <= N')%nat -> ~ P k) \/
-  exists g, (g <= N')%nat /\ P g /\ forall k, (k <= N')%nat -> P k -> f k <= f g.
+Lemma limits_ok l : ranges_hold gap N A D la lb (A / D + 1) 0 false ((1, 0), (1, 0))%Z l = true ->
+  forall k, (k <= n)%nat -> T < INR k -> asked k -> F k <= IZR la / IZR lb.
 Proof.
-  induction N' as [|N' IH].
-  - destruct (dec O) as [H|H].
-    + right. exists O. repeat split; auto. intros k Hk _. replace k with O by lia. lra.
-    + left. intros k Hk. now replace k with O by lia.
-  - destruct (dec (S N')) as [H|H].
-    + destruct IH as [IH|[g [Hg [Pg B]]]].
-      * right. exists (S N'). repeat split; auto. intros k Hk Pk.
-        destruct (Nat.eq_dec k (S N')) as [->|]; [lra|]. exfalso. apply (IH k); [lia|assumption].
-      * right. destruct (Rle_dec (f (S N')) (f g)) as [L|L].
-        -- exists g. repeat split; auto; try lia. intros k Hk Pk.
-           destruct (Nat.eq_dec k (S N')) as [->|]; [assumption|]. apply B; [lia|assumption].
-        -- exists (S N'). repeat split; auto. intros k Hk Pk.
-           destruct (Nat.eq_dec k (S N')) as [->|]; [lra|]. specialize (B k ltac:(lia) Pk). lra.
-    + destruct IH as [IH|[g [Hg [Pg B]]]].
-      * left. intros k Hk. destruct (Nat.eq_dec k (S N')) as [->|]; [assumption|]. apply IH. lia.
-      * right. exists g. repeat split; auto. intros k Hk Pk.
-        destruct (Nat.eq_dec k (S N')) as [->|]; [now elim H|]. apply B; [lia|assumption].
-Qed.
-
-(* A count at which F is greatest has no neighbour with a greater F, so that F is small there, and everywhere. *)
-Lemma limits_ok l : ranges_hold N A D la lb (A / D + 1) 0 ((1, 0), (1, 0))%Z l = true ->
-  forall k, (k <= n)%nat -> T < INR k -> F k <= IZR la / IZR lb.
-Proof.
-  intros H k Hk HT.
-  assert (R : forall h, (h <= n)%nat -> T < INR h -> good h).
-  { intros h Hh Th. refine (ranges_ok l _ 0 _ _ _ _ H h Hh _ Th).
-    - lia.
-    - pose proof (Z.div_pos A D ltac:(lia) D_pos). lia.
-    - unfold holds_at, upper, below. cbn. lia.
-    - apply Z.le_succ_l. apply Z.div_lt_upper_bound; [assumption|]. apply lt_IZR. rewrite mult_IZR, <- T_times, <- INR_nat.
-      rewrite Rmult_comm. apply Rmult_lt_compat_l; [now apply IZR_lt|assumption]. }
-  destruct (greatest_value (fun k => T < INR k) (fun k => Rlt_dec _ _) F n) as [none|[g [Hg [Tg B]]]].
-  - now elim (none k Hk).
-  - apply Rle_trans with (F g); [now apply B|].
-    destruct (R g Hg Tg) as [G|[[L G]|[j [E [Tj G]]]]]; [assumption|exfalso|exfalso].
-    + specialize (B (S g) ltac:(lia)). rewrite S_INR in B. specialize (B ltac:(lra)). lra.
-    + subst. specialize (B j ltac:(lia) Tj). lra.
+  intros H k Hk HT Ha. refine (ranges_ok l _ 0 _ _ _ _ _ _ H k Hk _ HT (or_introl Ha)).
+  - lia.
+  - pose proof (Z.div_pos A D ltac:(lia) D_pos). lia.
+  - unfold holds_at, upper, below. cbn. lia.
+  - discriminate.
+  - apply Z.le_succ_l. apply Z.div_lt_upper_bound; [assumption|]. apply lt_IZR. rewrite mult_IZR, <- T_times, <- INR_nat.
+    rewrite Rmult_comm. apply Rmult_lt_compat_l; [now apply IZR_lt|assumption].
 Qed.
 End Counts.

@@ -96,3 +96,22 @@ Definition learnt (f : file) (m : nat) (delta : R) : Prop :=
   | Ball _ r d => forall Q, prior (inputs f) Q -> prob (inputs f) Q m (outside (inputs f) Q (ratio r d)) <= delta
   | _ => False
   end.
+(* Draws contradict a prior at level a if some set of symbols was hit so often that as many draws from the prior hit it
+   that often with probability at most a. All sets count but the empty and the full one; x is in set i if i has bit x. *)
+Definition contradicted (N : nat) (Q : nat -> R) (a : R) (l : list nat) : bool :=
+  existsb (fun i => let S := Nat.testbit i in negb (above a (prob N Q (length l) (fun l' => Nat.leb (hits S l) (hits S l')))))
+    (seq 1 (2 ^ N - 2)).
+(* The counts c are those of m draws, in the list l. *)
+Definition drawn (N m : nat) (c : list Z) (l : list nat) : Prop :=
+  length l = m /\ Forall (fun x => (x < N)%nat) l /\ c = map (fun x => Z.of_nat (hits (Nat.eqb x) l)) (seq 0 N).
+(* Whatever the prior is, m draws from it contradict it with probability at most delta; the counts in the file are those
+   of m draws; and every prior that these do not contradict is within the radius of the file. *)
+Definition learnt_from_counts (f : file) (m : nat) (delta : R) : Prop :=
+  match set f with
+  | Ball c r d =>
+    let N := inputs f in let a := delta / (2 ^ N - 2) in
+    (forall Q, prior N Q -> prob N Q m (contradicted N Q a) <= delta) /\
+    (exists l, drawn N m c l) /\
+    (forall Q l, prior N Q -> drawn N m c l -> contradicted N Q a l = false -> ball N (share c) (ratio r d) Q)
+  | _ => False
+  end.

@@ -38,11 +38,15 @@ let closing =
   ^ "Set Printing Depth 1000000.\nSet Printing Width 1000.\nPrint the_file.\nPrint Assumptions the_promise_holds.\n"
   ^ "End Certificate.\n"
 
-(* The second theorem, about samples: where # stands, numbers are read, and where ? stands, ranges of counts. *)
-let about_samples =
-  "\nModule Samples.\nImport Reals List ZArith Spec Limits Learnt Certificate.\nImport ListNotations.\nOpen Scope Z_scope.\n"
-  ^ "Theorem the_samples_support_the_radius : learnt the_file (Z.to_nat #) (ratio # #).\n"
-  ^ "Proof. apply (radius_supported the_file # (#, #%positive) [?]). vm_cast_no_check (eq_refl true). Qed.\n"
+(* The second theorem, about all samples or about the counts: where # stands, numbers are read, and where ? stands, ranges
+   of counts. *)
+let before_samples =
+  "\nModule Samples.\nImport Reals List ZArith Spec Limits Learnt Observed Certificate.\nImport ListNotations.\n"
+  ^ "Open Scope Z_scope.\nTheorem the_samples_support_the_radius : learnt"
+let about_samples ~of_counts =
+  (if of_counts then "_from_counts the_file" else " the_file") ^ " (Z.to_nat #) (ratio # #).\nProof. apply ("
+  ^ (if of_counts then "counts_supported" else "radius_supported")
+  ^ " the_file # (#, #%positive) [?]). vm_cast_no_check (eq_refl true). Qed.\n"
   ^ "Set Printing Depth 1000000.\nSet Printing Width 1000.\n"
   ^ "Check the_samples_support_the_radius.\nPrint Assumptions the_samples_support_the_radius.\nEnd Samples.\n"
 
@@ -82,19 +86,20 @@ let term_in text =
     String.sub text start (!place - start)
   in
   let digit c = '0' <= c && c <= '9' in
-  let range c = digit c || c = ' ' || c = ';' || String.contains "RiseFallRare" c in
-  let numbers = ref [] in
+  let range c = digit c || c = ' ' || c = ';' || String.contains "RiseFallRareGap" c in
+  let numbers = ref [] and of_counts = ref false in
   if !place <> String.length text then begin
-    follow ("\n" ^ modules Library.of_samples);
+    follow ("\n" ^ modules Library.of_samples ^ before_samples);
+    of_counts := !place < String.length text && text.[!place] = '_';
     String.iter
       (function
         | '#' -> numbers := run digit :: !numbers
         | '?' -> ignore (run range)
         | c -> follow (String.make 1 c))
-      about_samples
+      (about_samples ~of_counts:!of_counts)
   end;
   if !place <> String.length text then edited !line;
-  (term, match List.rev !numbers with m :: a :: b :: _ -> Some (m, a, b) | _ -> None)
+  (term, match List.rev !numbers with m :: a :: b :: _ -> Some (!of_counts, m, a, b) | _ -> None)
 
 (* The term: words, whole numbers and brackets, and nothing else. *)
 

@@ -45,13 +45,13 @@ let read_back proof file =
     "the certificate is about another file: its term has other integers, another promise or another set";
   let second =
     match snd (Certificate.term_in (content proof)) with
-    | Some (m, a, b) ->
+    | Some (of_counts, m, a, b) ->
       let whole = Mechanism_file.(table (get (table (Json.parse (content file))) "guarantee")) in
       let samples = Mechanism_file.get whole "samples" and delta = Mechanism_file.get whole "delta" in
       let proved () = shown (make (Integers.of_digits a) (Integers.of_digits b)) in
       need ~status:1 (samples = Json.Number m && delta <> Json.Null && shown (number delta) = proved ())
         "the certificate is about another file: it has other samples, or another delta";
-      Printf.sprintf ", also that %s samples support the radius with delta = %s/%s" m a b
+      Printf.sprintf ", also that %s%s samples support the radius with delta = %s/%s" (if of_counts then "the counts of " else "") m a b
     | None -> ""
   in
   Printf.sprintf "%s is the certificate of %s, whose labels are not in it; coqc checks its proof%s" (line proof) (line file) second

@@ -1,0 +1,105 @@
+"""What is proved of a file, in words; and where Coq's test fails."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from mechdesign.errors import shorten
+from mechdesign.numerics.epsilon import Epsilon
+from mechdesign.numerics.exact import plain_text
+from mechdesign.proofs.theories import SECRET, WINDOWS, theory_of
+
+_SIDES = {
+    "epsilon": "for every prior Q of the set, every report y and every input x: K(y|x) <= e^{} sum Q(x') K(y|x')",
+    "lower": "K(y|x) >= e^-{} sum Q(x') K(y|x')",
+    "cap": "for every two inputs K(y|x) <= e^{} K(y|x')",
+}
+_OF_A_SECRET = {
+    "epsilon": "for every joint law of the secret and the data in the set, every report y and every value s of the "
+    "secret: P(y|s) <= e^{} P(y)",
+    "lower": "P(y|s) >= e^-{} P(y)",
+    "cap": _SIDES["cap"],
+}
+_OF_WINDOWS = {
+    "epsilon": "for any strings, wherever these lie on the circles, every population Q of which each window holds a "
+    "share of at least {1}, every string x and every window y: K(y|x) <= e^{0} sum Q(x') K(y|x')",
+    "cap": "for every two strings K(y|x) <= e^{} K(y|x')",
+}
+_LEARNT = (
+    "; and whatever the prior is, the shares of {} independent draws from it are farther from it than the radius with "
+    "probability at most {}"
+)
+_LEARNT_FROM_COUNTS = (
+    "; and whatever the prior is, {0} independent draws from it contradict it with probability at most {1}, and every "
+    "prior that the counts do not contradict is within the radius; draws contradict a prior if some set of symbols was "
+    "hit so often that {0} draws from this prior do so with probability at most {1} / (2^{2} - 2)"
+)
+
+
+class Learnt(NamedTuple):
+    """A second theorem: the samples and the delta, and whether it is about these counts or about all samples."""
+
+    samples: int
+    delta: Fraction
+    from_counts: bool
+
+
+def theorem_in_words(document: Mapping[str, Any], learnt: Learnt | None = None) -> str:
+    """Return the theorem about a file that loads.
+
+    Parameters
+    ----------
+    document : mapping
+        The JSON of the file.
+    learnt : Learnt, optional
+        The second theorem.
+
+    Examples
+    --------
+    >>> theorem_in_words({"guarantee": {"epsilon": "1", "cap": "log(4)"}})[90:]
+    "y|x'); and for every two inputs K(y|x) <= e^log(4) K(y|x'); the rows sum to 1, and the set has a prior"
+    """
+    if theory_of(document) is WINDOWS:
+        e, floor = exponent(document["epsilon"]), document.get("floor")
+        share = f"e^-{e}" if floor is None else f"(1 - a)/(e^{e} - a), where a = {floor}/2^60"
+        told = [_OF_WINDOWS["epsilon"].format(e, share)]
+        told += [_OF_WINDOWS["cap"].format(exponent(document["cap"]))] if document.get("cap") is not None else []
+        return "; and ".join(told) + (
+            "; the rows sum to 1, and samples that lie in the windows as the file states are such a population"
+        )
+    promise, of_secret = document["guarantee"], theory_of(document) is SECRET
+    sides, kind = (_OF_A_SECRET, "joint law") if of_secret else (_SIDES, "prior")
+    told = [words.format(exponent(promise[side])) for side, words in sides.items() if promise.get(side) is not None]
+    words = "; and ".join(told) + f"; the rows sum to 1, and the set has a {kind}"
+    if learnt is None:
+        return words
+    second = _LEARNT_FROM_COUNTS if learnt.from_counts else _LEARNT
+    return words + second.format(learnt.samples, str(promise["delta"]).lower(), len(document["numerators"]))
+
+
+def place_in_words(document: Mapping[str, Any], output: int, place: int) -> str:
+    """Return where the test of a file fails: an output, and an input or a value of the secret, by their positions."""
+    if theory_of(document) is WINDOWS:
+        return f"window {place} of seed {output}" if output < document["seeds"] else "the least share of the windows"
+    named = f"that of output {shorten(document['outputs'][output])}"
+    if theory_of(document) is not SECRET:
+        return f"{named} at the input {shorten(document['inputs'][place])}"
+    values = document["guarantee"]["secret"]["values"]
+    return f"{named} at the secret value {shorten(values[place])}" if place < len(values) else f"the cap of{named[7:]}"
+
+
+def exponent(text: str) -> str:
+    """Return an epsilon of a file as an exponent of e.
+
+    Examples
+    --------
+    >>> [exponent(text) for text in ("2/1", "0.50", "1/3", "log(4)")]
+    ['2', '0.5', '(1/3)', 'log(4)']
+    """
+    epsilon = Epsilon.of(text)
+    if epsilon.exponent is None:
+        return epsilon.text
+    number = plain_text(epsilon.exponent)
+    return f"({number})" if "/" in number else number
