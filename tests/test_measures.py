@@ -106,7 +106,8 @@ def test_code_does_not_grow_unseen():
     # 36,135 before a promise of maximal leakage: problems, files, proofs, rounding, two methods, prices, a closed form.
     # 36,500 before the tail after post-processing took sets of priors.
     # 36,710 before a certificate said what a delta may gain.
-    assert code <= 36_765
+    # 36,765 before forms with a cap had a common number, which kinds B and C price.
+    assert code <= 36_850
     every = sum(map(measures.code_lines, MODULES.values()))
     assert sum(map(measures.import_lines, MODULES.values())) <= 0.135 * every
 

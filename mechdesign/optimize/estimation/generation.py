@@ -14,6 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from operator import attrgetter
 
 import numpy as np
@@ -406,11 +407,11 @@ def solve_generated(
     prior, limits = pricing.ball.prior, pricing.limits
     progress("bounding the error from the greatest entries of columns")
     bound = bound_of_caps(best_caps(prior, limits, workload, deadline), prior, limits, workload)
+    certify = partial(certificate_for_many, pricing, workload, progress=progress)
     early: list[SeparableCertificate] = []
 
     def bounded(held: Floats, error: float) -> float:
-        until = share_until(searching, _EARLY_SHARE)
-        early.append(certificate_for_many(pricing, workload, held, until, progress, enough=0.0, error=error))
+        early.append(certify(held, share_until(searching, _EARLY_SHARE), enough=0.0, error=error))
         return early[0].lower_bound
 
     searching = share_until(deadline, _SHARE)
@@ -426,9 +427,7 @@ def solve_generated(
     )
     columns = found.matrix / (prior @ found.matrix)
     held = np.hstack([columns, *(certificate.held for certificate in early)])
-    proved = certificate_for_many(
-        pricing, workload, held, deadline, progress, enough=(1 - tol) * found.value, error=found.value
-    )
+    proved = certify(held, deadline, enough=(1 - tol) * found.value, error=found.value)
     proved = max([proved, *early], key=lambda certificate: certificate.lower_bound)
     closed = found.value - proved.lower_bound <= tol * found.value
     stopped = "" if closed else "time limit" if time_is_up(deadline) else "stalled"

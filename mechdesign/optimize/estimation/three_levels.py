@@ -181,8 +181,7 @@ class _LevelSearch:
         low = np.maximum(low, ((places & _OUT) == 0) @ self.P - room)
         high = np.minimum(high, (places != _OUT) @ self.P + room)
         count = len(places)
-        zeros = np.zeros(count)
-        nowhere = np.full(count, -1)
+        zeros, nowhere = np.zeros(count), np.full(count, -1)
         cases = _Cases(first, last, low, high, places, upper, zeros, tilt, zeros.astype(np.int64), nowhere)
         return cases.only((low <= high) & (cases.first <= cases.last))
 
