@@ -44,14 +44,15 @@ _WIDTH = 2.0**-45  # of the interval that holds the least scale, in units of the
 
 
 @dataclass(frozen=True)
-class _OrderedNumbers:
+class OrderedNumbers:
     """The numbers that the symbols stand for, and the set of their priors."""
 
     values: tuple[Fraction, ...]
     known: UncertaintySet
 
     @classmethod
-    def of(cls, positions: ArrayLike, uncertainty: UncertaintySet | Numbers) -> _OrderedNumbers:
+    def of(cls, positions: ArrayLike, uncertainty: UncertaintySet | Numbers) -> OrderedNumbers:
+        """Return the numbers and their set, after checking that there is a different number for each symbol."""
         known = set_or_prior(uncertainty)
         check_about_data(known, "the leakage of noise on numbers")
         values = _different(positions)
@@ -134,7 +135,7 @@ def ordered_laplace_epsilon(scale: object, positions: ArrayLike, uncertainty: Un
     >>> round(ordered_laplace_epsilon(2, [0, 1, 2, 3], [0.1, 0.4, 0.4, 0.1]), 6)
     0.66928
     """
-    numbers, b = _OrderedNumbers.of(positions, uncertainty), checked_scale(scale)
+    numbers, b = OrderedNumbers.of(positions, uncertainty), checked_scale(scale)
     with working_precision(_BITS):
         return _log(numbers.greatest_ratio(1 / b.ball()))
 
@@ -175,10 +176,10 @@ def ordered_laplace_scale(epsilon: object, positions: ArrayLike, uncertainty: Un
     >>> round(ordered_laplace_scale(1, [0, 1, 2, 3], ball), 6), ordered_laplace_scale(3, [0, 1, 2, 3], ball)
     (1.339924, 0.0)
     """
-    return _scale(_OrderedNumbers.of(positions, uncertainty), reachable_epsilon(epsilon))
+    return _scale(OrderedNumbers.of(positions, uncertainty), reachable_epsilon(epsilon))
 
 
-def _scale(numbers: _OrderedNumbers, target: Epsilon) -> float:
+def _scale(numbers: OrderedNumbers, target: Epsilon) -> float:
     most, limit = target.exp_down, numbers.ratio_without_noise()
     if limit is not None and limit <= most:
         return 0.0
@@ -275,7 +276,7 @@ def ordered_geometric_epsilon(ratio: object, positions: ArrayLike, uncertainty: 
     r = rational(ratio, "the ratio")
     if not 0 < r < 1:
         raise InputError.out_of_range(f"the ratio is {shorten(ratio)}; accepted: a number above 0 and below 1")
-    numbers = _whole(_OrderedNumbers.of(positions, uncertainty))
+    numbers = _whole(OrderedNumbers.of(positions, uncertainty))
     with working_precision(_BITS):
         return _log(numbers.greatest_ratio(-arb_of(r).log()))
 
@@ -307,7 +308,7 @@ def ordered_geometric_ratio(epsilon: object, positions: ArrayLike, uncertainty: 
     >>> float(ratio), ratio >= 0.5
     (0.5000000000000036, True)
     """
-    numbers, target = _whole(_OrderedNumbers.of(positions, uncertainty)), reachable_epsilon(epsilon)
+    numbers, target = _whole(OrderedNumbers.of(positions, uncertainty)), reachable_epsilon(epsilon)
     scale = _scale(numbers, target)
     if scale == 0:
         return Fraction(0)
@@ -321,7 +322,7 @@ def ordered_geometric_ratio(epsilon: object, positions: ArrayLike, uncertainty: 
     return ratio
 
 
-def _whole(numbers: _OrderedNumbers) -> _OrderedNumbers:
+def _whole(numbers: OrderedNumbers) -> OrderedNumbers:
     for value in numbers.values:
         if value.denominator != 1:
             raise InputError.not_a_whole_number(

@@ -176,6 +176,28 @@ def test_tables_that_contradict_each_other_are_refused():
         md.design_records([view(law, "job"), shown], "0.3")
 
 
+def test_known_tables_with_the_secret_must_have_a_joint_law_with_all_others():
+    """Two columns that nearly tell the secret, and a table in which they differ: any two of the three agree."""
+    near = {"f": {"a": 9, "b": 1}, "m": {"a": 1, "b": 9}}
+
+    def view(name):
+        return View((name,), md.SecretPromise(near, secret="sex", useful=name, known=True))
+
+    differ = md.L1Ball.from_counts({"a & b": 9, "b & a": 9, "a & a": 1, "b & b": 1}, known=True)
+    with raises("evidence-contradicts", "job", "town", "job+town"):
+        md.design_records([view("job"), view("town"), View(("job", "town"), differ)], "0.3")
+    agree = md.L1Ball.from_counts({"a & a": 9, "b & b": 9, "a & b": 1, "b & a": 1}, known=True)
+    assert md.design_records([view("job"), view("town"), View(("job", "town"), agree)], "0.3").mechanism.secret == SEX
+
+
+def test_the_secret_may_be_a_number_that_no_view_shows():
+    given = {**records(), "age": np.random.default_rng(2).integers(10, 80, 900).tolist()}
+    found = views_of(given, ["job", "kin"], secret="age", bins={"age": [30, 50]})
+    assert found.bins == {}
+    assert list(found[0].prior) == ["under 30", "30 to under 50", "50 or more"]
+    assert md.design_records(found, "0.3", known=True).mechanism.secret == "age"  # noqa: S105 - a column
+
+
 # Designs, files, commands
 
 
@@ -304,6 +326,11 @@ def test_commands_say_that_the_promise_is_about_the_secret_only(tmp_path, capsys
     assert run([*privatize, "sex"]) == 2  # no view shows it, and a copy would tell it
     assert "about it alone" in capsys.readouterr().err
     assert not (tmp_path / "reports.csv").exists()
+    (tmp_path / "days" / "sex=f").mkdir(parents=True)
+    (tmp_path / "days" / "sex=f" / "a.csv").write_text("job,kin\ncook,single\n")
+    assert run(["privatize", str(tmp_path / "days"), "--mechanism", str(file), "-o", str(tmp_path / "out")]) == 2
+    assert "names of folders" in capsys.readouterr().err
+    assert not list((tmp_path / "out").rglob("*.csv"))
     assert run([*privatize, "job"]) == 2
     capsys.readouterr()
     assert run(["audit", str(file)]) == 2  # an audit is of promises about the data
