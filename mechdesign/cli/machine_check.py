@@ -64,7 +64,7 @@ class MachineCheck:
         from mechdesign.proofs.theorem_words import theorem_in_words
         from mechdesign.proofs.theories import theory_of
 
-        if kind not in {"matrix", "windows"}:
+        if kind not in {"matrix", "windows", "records"}:
             raise LimitError.not_machine_checked(
                 f"{printable(file)} holds {kind}, which the machine-checked proofs do not cover; verify without "
                 "--machine-checked"

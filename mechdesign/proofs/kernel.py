@@ -22,7 +22,7 @@ from mechdesign.proofs.theorem_words import Learnt
 
 _OLDEST = (8, 16)
 _SECONDS = 900
-_PRINTED = re.compile(r"^the_file =\s*(\{\|.*?\|\})", re.MULTILINE | re.DOTALL)
+_PRINTED = re.compile(r"^the_file =\s*(\{\|.*?\|\})\s*:\s*[a-z_]*file$", re.MULTILINE | re.DOTALL)
 _LEARNT = re.compile(
     r"^the_samples_support_the_radius\s*: learnt(_from_counts)? the_file "
     r"\(Z\.to_nat ([0-9]+)\) \(ratio ([0-9]+) ([0-9]+)\)$",
