@@ -11,8 +11,9 @@ from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.optimize.estimation.caps import greatest_entries, price_in_box
 from mechdesign.optimize.estimation.counted import CountedSymbols, Found
+from mechdesign.optimize.estimation.one_between import OneBetween
 from mechdesign.optimize.estimation.three_levels import ThreeLevels
-from mechdesign.optimize.estimation.weight_tables import OneBetween, TwoLevels, levels_a, levels_d
+from mechdesign.optimize.estimation.weight_tables import TwoLevels, levels_a, levels_d
 from mechdesign.optimize.l1_cone import L1Cone
 from mechdesign.optimize.pricing.price import Price
 from mechdesign.uncertainty import L1Ball

@@ -31,7 +31,7 @@ from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.numerics.tolerances import RAY_EDGE
 from mechdesign.optimize.capped_cone import with_least
 from mechdesign.optimize.deadline import time_is_up
-from mechdesign.optimize.estimation.counted import CountedSymbols, Found
+from mechdesign.optimize.estimation.counted import CountedSymbols, Found, moves, subset_sums
 from mechdesign.optimize.l1_cone import L1Cone
 
 _EPS = float(np.finfo(float).eps)
@@ -114,9 +114,9 @@ class _LevelSearch:
         self.heaviest = kind.symbols.heaviest(kind.cone.t)
         self.rare = np.flatnonzero(self.weights <= self.heaviest)
         self.rare = self.rare[np.argsort(self.weights[self.rare], kind="stable")]
-        self.reachable = _subset_sums(self.weights[self.rare], self.heaviest)
+        self.reachable = subset_sums(self.weights[self.rare], self.heaviest)
         self.masses = np.minimum(self.reachable / kind.symbols.total, kind.cone.t)
-        self.moves = [_moves(self.reachable, int(w)) for w in self.weights[self.rare]]
+        self.moves = [moves(self.reachable, int(w)) for w in self.weights[self.rare]]
         e, t, N, off = kind.cone.e, kind.cone.t, self.P.size, kind.symbols.off
         top = min(e, 1 / max(kind.cone.least, 1e-300))
         size = float((np.abs(self.d) * (top + 2) ** 2 + np.abs(self.lam) * top).sum())
@@ -417,21 +417,6 @@ class _LevelSearch:
             if mass <= self.cone.t and support >= self.cone.lightest_support_c:
                 v = np.where(S, self.cone.top_c(support), np.where(middle, 1.0, 0.0))
                 self.found.add(with_least(v[:, None], self.P, self.cone.least)[:, 0])
-
-
-def _subset_sums(weights: Indices, most: int) -> Indices:
-    """Return all sums of subsets of weights up to a greatest one, in increasing order."""
-    possible = np.zeros(most + 1, dtype=bool)
-    possible[0] = True
-    for weight in weights:
-        possible[weight:] |= possible[: possible.size - weight].copy()
-    return np.flatnonzero(possible)
-
-
-def _moves(sums: Indices, weight: int) -> tuple[Indices, Indices]:
-    """Return the positions of sums to which a weight may be added, and those of the results."""
-    source = np.flatnonzero(np.isin(sums + weight, sums))
-    return source, np.searchsorted(sums, sums[source] + weight)
 
 
 def _crossing(ratio: Floats, mass: Floats, wanted: Floats) -> tuple[Floats, Indices]:

@@ -9,7 +9,7 @@ import pytest
 import mechdesign as md
 from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.optimize.estimation.counted import CountedSymbols, Found
-from mechdesign.optimize.estimation.weight_tables import OneBetween
+from mechdesign.optimize.estimation.one_between import OneBetween
 from mechdesign.optimize.l1_cone import L1Cone
 
 
