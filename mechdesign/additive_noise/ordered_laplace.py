@@ -58,7 +58,7 @@ class OrderedNumbers:
         values = _different(positions)
         if len(values) != known.size:
             raise InputError.wrong_size(
-                f"there are {len(values)} positions, and the set has {known.size} symbols; give one number for each"
+                f"there are {len(values)} positions, and the set has {known.size} categories; give one number for each"
             )
         return cls(values, known)
 
@@ -93,10 +93,10 @@ class OrderedNumbers:
 def _different(positions: ArrayLike) -> tuple[Fraction, ...]:
     values = tuple(rational(value, "a position") for value in entries(positions, "the positions", "a list of numbers"))
     if len(values) < 2:
-        raise InputError.too_few_symbols(f"there are {len(values)} positions; give at least two")
+        raise InputError.too_few_categories(f"there are {len(values)} positions; give at least two")
     if len(set(values)) < len(values):
         twice = next(value for value in values if values.count(value) > 1)
-        raise InputError.out_of_range(f"the position {float(twice):g} stands twice; give each symbol its own number")
+        raise InputError.out_of_range(f"the position {float(twice):g} stands twice; give each category its own number")
     return values
 
 
@@ -231,14 +231,15 @@ def ordered_laplace_matrix(scale: object, positions: ArrayLike) -> Floats:
            [0.2689, 0.6119, 0.1192],
            [0.0364, 0.0828, 0.8808]])
     """
-    b = checked_scale(scale)
-    values = np.array([float(x) for x in _different(positions)])
-    order = np.argsort(values)
+    b, values = checked_scale(scale).high, _different(positions)
+    # In units of the scale; beyond 800 of them exp is 0 in floats.
+    distances = np.array([[float(min(abs(x - y) / b, Fraction(800))) for y in values] for x in values])
+    order = sorted(range(len(values)), key=values.__getitem__)
     # w_k = 1 / (1 + r) + 1 / (1 + r') - 1 with the ratios of both neighbours; those of the ends are infinitely far.
-    halves = np.r_[1.0, np.tanh(np.diff(values[order]) / (2 * float(b.high))), 1.0]
-    weights = np.empty(values.size)
+    halves = np.r_[1.0, np.tanh(distances[order[:-1], order[1:]] / 2), 1.0]
+    weights = np.empty(len(values))
     weights[order] = (halves[:-1] + halves[1:]) / 2
-    matrix = weights * np.exp(-np.abs(values[:, None] - values) / float(b.high))
+    matrix = weights * np.exp(-distances)
     normalised: Floats = matrix / matrix.sum(axis=1, keepdims=True)
     return normalised
 

@@ -105,12 +105,12 @@ def _check_size(theory: Theory, symbols: int, entries: int) -> None:
     has = (
         f"{entries} {theory.counted}"
         if theory in {WINDOWS, RECORDS}
-        else f"{symbols} symbols and {entries} {theory.counted}"
+        else f"{symbols} categories and {entries} {theory.counted}"
     )
     elsewhere = "give the file to pmlcheck, the same proved test as a program (mechdesign/proofs/native), or "
     raise LimitError.not_machine_checked(
-        f"the file has {has}; Coq reads at most {MOST_SYMBOLS} symbols and {MOST_SYMBOLS**2} {theory.counted} in about "
-        f"a minute; {elsewhere * (theory is MATRIX)}verify without --machine-checked"
+        f"the file has {has}; Coq reads at most {MOST_SYMBOLS} categories and {MOST_SYMBOLS**2} {theory.counted} in "
+        f"about a minute; {elsewhere * (theory is MATRIX)}verify without --machine-checked"
     )
 
 

@@ -167,11 +167,11 @@ def _printed(text: str) -> str | None:
             done = _run(command, cwd=folder, timeout=_SECONDS)
         except subprocess.TimeoutExpired:
             raise LimitError.not_machine_checked(
-                f"Coq had no answer within {_SECONDS} seconds; merge symbols"
+                f"Coq had no answer within {_SECONDS} seconds; merge categories"
             ) from None
     if done.returncode < 0:
         raise LimitError.not_machine_checked(
-            f"Coq was ended by signal {-done.returncode}, perhaps for want of memory; merge symbols"
+            f"Coq was ended by signal {-done.returncode}, perhaps for want of memory; merge categories"
         )
     return done.stdout if done.returncode == 0 else None
 

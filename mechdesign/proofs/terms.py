@@ -74,7 +74,7 @@ def set_term(table: Table) -> str:
         own = sorted(table.keys() - {"epsilon", "lower", "cap"})
         raise LimitError.not_machine_checked(
             f"the machine-checked proofs do not cover the set with the keys {shorten(own)}; they cover l1 balls, "
-            "hulls, limits of symbols and events, products and unions; verify it without --machine-checked"
+            "hulls, limits of categories and events, products and unions; verify it without --machine-checked"
         )
     return _KINDS[found](table)
 

@@ -38,8 +38,8 @@ _LEARNT = (
 )
 _LEARNT_FROM_COUNTS = (
     "; and whatever the prior is, {0} independent draws from it contradict it with probability at most {1}, and every "
-    "prior that the counts do not contradict is within the radius; draws contradict a prior if some set of symbols was "
-    "hit so often that {0} draws from this prior do so with probability at most {1} / (2^{2} - 2)"
+    "prior that the counts do not contradict is within the radius; draws contradict a prior if some set of categories "
+    "was hit so often that {0} draws from this prior do so with probability at most {1} / (2^{2} - 2)"
 )
 
 

@@ -274,7 +274,7 @@ def _merging(sample: RecordSample, attributes: Labels, workload: object) -> View
     rows = Workload.marginals(sample.shape(attributes)).queries(kept.size)[:, kept]
     rows = np.block([[rows, np.zeros((len(rows), 1))], [np.zeros((1, len(labels))), np.ones((1, 1))]])
     prior = {**dict(zip(labels, counts[kept].tolist(), strict=True)), rest: 0}
-    return View(attributes, prior, Workload.matrix(rows.tolist()), merged=rest)
+    return View(attributes, prior, Workload.matrix(rows.tolist()), merged=rest, combinations=kept.size)
 
 
 def _check_names(given: Iterable[str], names: Sequence[str]) -> None:

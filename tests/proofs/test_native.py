@@ -215,8 +215,9 @@ def two_inputs(guarantee):
         (1, "do not support the radius", {"delta": "0"}),
         (1, "do not support the radius", {"radius": "0"}),
         (1, "do not support the radius", {"radius": "1e-16"}),
-        (0, "is taken as given", {"delta": "1e-9", "bound": "observed-sums"}),
+        (0, "by 2 samples", {"delta": "1e-9", "bound": "observed-sums"}),
         (0, "by 2 samples", {"delta": "0.500001", "bound": "observed-sums"}),
+        (1, "do not support the radius", {"counts": [2, 0], "delta": "0.499999", "bound": "observed-sums"}),
         (1, "do not support the radius", {"delta": "0.500001", "bound": "weissman"}),
         (0, "is taken as given", {"counts": [10**6, 1], "samples": 10**6 + 1}),
         (0, "by 2 samples (asserted, not shown)", {"counts": None, "center": ["1/2", "1/2"], "samples": None,
@@ -234,6 +235,22 @@ def test_deltas_of_two_draws(status, ends, changes, asked, tmp_path):
         assert (found_status, told.endswith(ends)) == (status, True), told
 
 
+@pytest.mark.parametrize(
+    ("counts", "delta"),
+    [([30, 6, 4], "6e-2"), ([0, 3, 9, 200, 77], "1e-3"), ([41_762, 4_685, 1_519, 470, 406], "1e-9"),
+     ([1, 2, 4] * 7, "1e-9"), ([29_170, *range(0, 164, 4)], "1e-9")],
+    ids=len,
+)  # fmt: skip
+def test_the_sums_of_observed_counts_are_decided(counts, delta, asked):
+    known, size = md.L1Ball.from_counts(counts, delta=delta), len(counts)
+    table = json.loads(learnt(counts, delta, bound="observed-sums"))
+    for change, status in ((0, 0), (STEP, 1), (Fraction(1, 1000), 1)):
+        own = {**table["guarantee"], "radius": str(known.radius - change), "epsilon": "700"}
+        found = json.dumps({**table, "guarantee": own}).encode()
+        for program in every_program() if sum(counts) < 1000 and size < 9 else (0,):
+            assert asked(found, program) == status
+
+
 def test_a_tail_that_is_its_level_supports_a_radius(asked):
     """Of one draw, 3/2 with delta 1/2: equal numbers are told apart from unequal ones."""
     ball = {"counts": [1, 0], "samples": 1, "delta": "0.5", "bound": "clopper-pearson"}
@@ -244,7 +261,7 @@ def test_a_tail_that_is_its_level_supports_a_radius(asked):
 def test_balls_inside_other_sets_have_deltas_too(asked, tmp_path):
     path = tmp_path / "m.json"
     ball = {"counts": [1, 1], "samples": 2, "delta": "0.5", "bound": "clopper-pearson", "radius": "1"}
-    given = {**ball, "bound": "observed-sums", "delta": "0.1"}
+    given = {**ball, "counts": [10**6, 1], "samples": 10**6 + 1, "delta": "0.1"}
     union = "in one of its 2 sets or mixed from these; of the deltas of 2 sets, {} are taken as given"
     for sets, said in (([ball, ball], 0), ([ball, given], 1)):
         assert asked(two_inputs({"sets": sets})) == 0
@@ -252,7 +269,7 @@ def test_balls_inside_other_sets_have_deltas_too(asked, tmp_path):
     assert asked(two_inputs({"sets": [ball, {**ball, "delta": "0.4"}]})) == 1
     first, second = ({**each, "inputs": ["0", "1"]} for each in (ball, given))
     assert asked(content({"factors": [first, second], "separator": "-"}, "700")) == 0
-    told = "given the first, is one within 1 (l1) of its counts; delta = 0.1 by 2 samples is taken as given"
+    told = "given the first, is one within 1 (l1) of its counts; delta = 0.1 by 1000001 samples is taken as given"
     assert native.run(path)[0].endswith(told)
     assert "within 1 (l1) of its counts; delta = 0.5 by 2 samples; the second" in native.run(path)[0]
 
