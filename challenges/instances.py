@@ -49,7 +49,7 @@ class Instance:
         """Return size, set, promise and objective, for a list."""
         problem = self.problem
         size = problem.uncertainty.size
-        return f"{size} symbols, {self.set_in_words}, {problem.sides.in_words}, {problem.utility.name}"
+        return f"{size} categories, {self.set_in_words}, {problem.sides.in_words}, {problem.utility.name}"
 
     @property
     def set_in_words(self) -> str:

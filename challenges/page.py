@@ -25,14 +25,14 @@ In a checkout, `python -m challenges list` prints the names, `python -m challeng
 {usage}
 ```
 
-judges a solution: CSV or JSON, a row for each symbol in the order of the instance, or a
+judges a solution: CSV or JSON, a row for each category in the order of the instance, or a
 [mechanism file](../file-format.md).
 
 - A number is the decimal, or the ratio such as `1/3`, that the file states. A row that misses 1 by at most 1e-9 is
   divided by its exact sum, and any other is refused.
 - Then the promise is proved in rational arithmetic, without a tolerance. A matrix that misses it by 1e-16 is refused,
-  with the output and the symbol that break it. `--repair FILE` moves such a matrix until the promise holds, says by how
-  much, writes it as a mechanism file and judges that.
+  with the output and the category that break it. `--repair FILE` moves such a matrix until the promise holds, says by
+  how much, writes it as a mechanism file and judges that.
 - The value is computed in rationals and balls, and both its limits are rounded outward. A solution that is better for
   certain, by more than 1e-12 of the best known, is a *new best*; please send its file.
 
@@ -42,7 +42,7 @@ proved; open gaps are bold.
 """
 USAGE = """python -m challenges check NAME SOLUTION.csv
 python -m challenges check NAME SOLUTION.csv --repair REPAIRED.json"""
-_COLUMNS = "| instance | symbols | set, promise, objective | best known | bound | gap |\n|---|---|---|---|---|---|"
+_COLUMNS = "| instance | categories | set, promise, objective | best known | bound | gap |\n|---|---|---|---|---|---|"
 
 
 def page(known: Mapping[str, Known]) -> str:

@@ -29,7 +29,7 @@ from mechdesign.numerics.exact import rational
 from mechdesign.numerics.tolerances import WEIGHT_SUM
 
 _MOST_BYTES = 128 * 2**20
-_WANTED = "a matrix as CSV or JSON, a row for each symbol, or a mechanism file"
+_WANTED = "a matrix as CSV or JSON, a row for each category, or a mechanism file"
 _KEYS = ("matrix", "inputs", "outputs")
 _OF_MECHANISMS = {"schema", "__function__"}  # a key that each mechanism file has, and each file of OpenDP
 
@@ -101,7 +101,7 @@ def _checked(matrix: Any, inputs: Any, outputs: Any, known: md.uncertainty.Uncer
         raise InputError.wrong_type(f"the matrix is {shorten(matrix)}; accepted: a list of rows")
     if len(matrix) != known.size:
         raise InputError.wrong_size(
-            f"the solution has {len(matrix)} rows; accepted: {known.size}, one for each symbol of the instance"
+            f"the solution has {len(matrix)} rows; accepted: {known.size}, one for each category of the instance"
         )
     _check_labels(inputs, known.labels)
     count = len(matrix[0]) if isinstance(matrix[0], Sequence) and not isinstance(matrix[0], str) else 0
@@ -116,7 +116,7 @@ def _checked(matrix: Any, inputs: Any, outputs: Any, known: md.uncertainty.Uncer
         if abs(total - one) > off:
             accepted = f"{text_near(one)}, as the first row" if whole else f"1, give or take {WEIGHT_SUM:g}"
             raise InputError.wrong_sum(
-                f"the row of the symbol {shorten(label)} sums to {text_near(total, 15)}; accepted: {accepted}"
+                f"the row of the category {shorten(label)} sums to {text_near(total, 15)}; accepted: {accepted}"
             )
     labels = None if outputs is None else tuple(names)
     return ExactMatrix.of_fractions(rows, known.labels, labels, numbers="numbers as written")
@@ -128,7 +128,9 @@ def _check_labels(inputs: Any, labels: tuple[str, ...]) -> None:
         return
     given = list(map(str, inputs)) if isinstance(inputs, list | tuple) else [shorten(inputs)]
     if len(given) != len(labels):
-        raise InputError.labels_differ(f"there are {len(given)} labels of rows; accepted: {len(labels)}, one a symbol")
+        raise InputError.labels_differ(
+            f"there are {len(given)} labels of rows; accepted: {len(labels)}, one a category"
+        )
     for place, (own, label) in enumerate(zip(given, labels, strict=True)):
         if own != label:
             raise InputError.labels_differ(
@@ -155,18 +157,18 @@ def _row(row: Any, label: str, names: Sequence[str]) -> list[Fraction]:
     """Return a row as fractions; errors name the symbol and the output."""
     if not isinstance(row, Sequence) or isinstance(row, str):
         raise InputError.wrong_type(
-            f"the row of the symbol {shorten(label)} is {shorten(row)}; accepted: a list of probabilities"
+            f"the row of the category {shorten(label)} is {shorten(row)}; accepted: a list of probabilities"
         )
     if len(row) != len(names):
         raise InputError.wrong_size(
-            f"the row of the symbol {shorten(label)} has {len(row)} entries; accepted: {len(names)}, as the first row"
+            f"the row of the category {shorten(label)} has {len(row)} entries; accepted: {len(names)}, as the first row"
         )
     found = []
     for entry, name in zip(row, names, strict=True):
-        number = rational(entry, f"the entry of symbol {shorten(label)} and output {shorten(name)}")
+        number = rational(entry, f"the entry of category {shorten(label)} and output {shorten(name)}")
         if number < 0:
             raise InputError.not_probabilities(
-                f"the entry of symbol {shorten(label)} and output {shorten(name)} is {text_near(number)}; "
+                f"the entry of category {shorten(label)} and output {shorten(name)} is {text_near(number)}; "
                 "accepted: probabilities"
             )
         found.append(number)
@@ -210,4 +212,4 @@ def _why(column: list[int], guarantee: Guarantee) -> str:
 
 
 def _value(symbol: str, about: Any) -> str:
-    return f"symbol {shorten(symbol)}" if about.names is None else about.any_value
+    return f"category {shorten(symbol)}" if about.names is None else about.any_value

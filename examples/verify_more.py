@@ -80,7 +80,7 @@ def limits(table, names):
     pieces += [(gamma, [alpha * p for p in P]) for alpha, gamma in zip(alphas, gammas)]
     least, holds = above(pieces)
     need(holds(P), "the estimate is outside")
-    need(all(sum(row) - slack - min(row) < 1 for slack, row in pieces), "a symbol has probability 0 in the whole set")
+    need(all(sum(row) - slack - min(row) < 1 for slack, row in pieces), "a category has probability 0 in the whole set")
     words = ", ".join(f"{key} = {shown(a[key])}" for key in ("radius", "alpha", "gamma") if key in a)
     words = f"in its {mark}" + f" ({words})" * (words != "")
     n = behind(a)
@@ -92,7 +92,7 @@ def limits(table, names):
 
 def are_supported(P, n, delta, box, lines, is_ball, counts):
     """Do limits of symbols, and lines below those of all events, hold but with probability delta? None: undecided."""
-    need(not box or len(P) <= 1000, "there are too many symbols")
+    need(not box or len(P) <= 1000, "there are too many categories")
     delta = delta / 2 if box and lines else delta
     seen = [p * n for p in P]
     claims = [(n - k, 1 - q) if upper else (k, q) for upper, row in enumerate(box) for k, q in zip(seen, row)]
@@ -119,7 +119,7 @@ def hull(table, names):
     a = fields(table, "priors", "weights")
     need(sum(map(len, items(a["priors"], list))) <= 10**6, "there are too many probabilities")
     priors = [prior(values) for values in a["priors"]]
-    need({*map(len, priors)} == {len(names)} and all(map(any, zip(*priors))), "a symbol lacks a probability above 0")
+    need({*map(len, priors)} == {len(names)} and all(map(any, zip(*priors))), "a category lacks a probability above 0")
     integers([q for Q in priors for q in Q], 3000)
     check_weights(a["weights"], len(priors))
     means = [above([(0, Q)])[0] for Q in priors]
@@ -152,7 +152,7 @@ def secret(table, names):
     values, rows = labels(a["values"], str, int), items(a["counts"], list)
     laws = [shares(row) for row in rows]
     need(1 < len(rows) == len(values) <= 1000 and {*map(len, rows)} == {len(names)}, "a row for each value")
-    need(all(map(any, zip(*rows))) and len(rows) * len(names) <= 10**6, "an unseen symbol, or too many")
+    need(all(map(any, zip(*rows))) and len(rows) * len(names) <= 10**6, "an unseen category, or too many")
     totals = [sum(row) for row in rows]
     laws = [[Fraction(n, sum(totals)) for n in totals], *laws]
     about, words = CERTAIN, "of its counts, about the secret"

@@ -120,7 +120,7 @@ def prove_records(content):  # return words for what is proved, or raise an erro
     need(stated is None or 0 <= stated < 1, "delta is from 0 to 1")
     need((stated is None) == (total is None) and (total is None or stated >= total), "delta is that of the views", 1)
     failure = "" if stated is None else f"; delta = {shown(a['delta'])}"
-    whose = f"{a['secret']} alone, not about the rest of the" if secrets else "the whole"
+    whose = f"the attribute {a['secret']!r} alone, not about the rest of the" if secrets else "the whole"
     return (f"proved: epsilon = {a['epsilon']} about {whose} record, which reports one of {len(views)} views, "
             f"for every joint law whose views lie in their sets{failure}")
 

@@ -74,10 +74,10 @@ class InputCodes:
     """An entry that must be a probability is below 0 or above 1."""
     wrong_sum = Code("Give probabilities that sum to 1. Where the message says exactly, give ratios as text.")
     """Probabilities do not sum to 1, or rows of whole numbers do not have the same sum."""
-    wrong_size = Code("Give one entry for each symbol, row, output or set, as the message says.")
+    wrong_size = Code("Give one entry for each category, row, output or set, as the message says.")
     """An array or a list has another shape, or another number of entries, than what it belongs to."""
     too_many_given = Code("Give fewer, or do what the message names instead.")
-    """There are more symbols, sets, queries or problems than are accepted."""
+    """There are more categories, sets, queries or problems than are accepted."""
     nothing_given = Code("Give at least one entry with data.")
     """A list, a table or a file is empty, or all its counts are 0."""
     # Arguments.
@@ -118,10 +118,10 @@ class InputCodes:
     unknown_group = Code("Give one of the groups that are there.")
     """No group has this name."""
     # Priors and sets of priors.
-    too_few_symbols = Code("Give at least two.")
-    """There are fewer than two symbols or categories, so that nothing can be learnt."""
+    too_few_categories = Code("Give at least two.")
+    """There are fewer than two categories, so that nothing can be learnt."""
     never_occurs = Code("Leave it out, merge it with another one, or give a set of priors in which it can occur.")
-    """A symbol or an output never occurs: its counts are 0, or its probability is 0 under every prior."""
+    """A category or an output never occurs: its counts are 0, or its probability is 0 under every prior."""
     prior_outside_set = Code("Give a member, or a larger set.")
     """The estimate or the reference prior is not a member of the set of priors."""
     ball_leaves_simplex = Code("Give the ball within the simplex (within_simplex = true), or the exact_set of the set.")
@@ -163,8 +163,8 @@ class InputCodes:
         "Take the maximum likelihood, merge what the mechanism cannot tell apart, or allow more outputs."
     )
     """Reports of the mechanism do not determine what is to be estimated."""
-    not_a_block_design = Code("Give blocks in which each symbol, and each pair, is equally often.")
-    """The blocks are not a balanced design: symbols, or pairs of symbols, are in unequal numbers of blocks."""
+    not_a_block_design = Code("Give blocks in which each category, and each pair, is equally often.")
+    """The blocks are not a balanced design: categories, or pairs of categories, are in unequal numbers of blocks."""
     # Histograms.
     no_noise_enough = Code("Give a larger sigma, a larger delta or a larger epsilon, as the message says.")
     """No threshold, or no amount of noise, reaches the delta that is asked for."""
@@ -247,7 +247,7 @@ class GuaranteeCodes:
         "The guarantee may hold all the same (mechdesign verify --guarantee-only); design again for the claim."
     )
     """The value or the bound that a file claims is not what its numbers prove."""
-    unbounded_leakage = Code("Repeat fewer times, or report by a mechanism that excludes fewer symbols.")
+    unbounded_leakage = Code("Repeat fewer times, or report by a mechanism that excludes fewer categories.")
     """Several reports about one record leak without bound."""
     rounding_moves_too_far = Code("Give more bits, or use Mechanism.repaired, which says how far it moves the matrix.")
     """Integers that keep the guarantee are further from the matrix than rounding explains."""
@@ -273,11 +273,11 @@ class SolverCodes:
 class LimitCodes:
     """Which limits a request may pass."""
 
-    no_method = Code("Merge symbols, or take a set or a utility that the message names.")
-    """No method designs for this problem: it has too many symbols for its kind of set, the extreme rays of its set are
-    not known, or only the constant mechanism keeps its promise.
+    no_method = Code("Merge categories, or take a set or a utility that the message names.")
+    """No method designs for this problem: it has too many categories for its kind of set, the extreme rays of its set
+    are not known, or only the constant mechanism keeps its promise.
     """
-    too_much_work = Code("Merge symbols, outputs or groups, or ask for less, as the message says.")
+    too_much_work = Code("Merge categories, outputs or groups, or ask for less, as the message says.")
     """An exact computation, or its result, would be too large."""
     bound_not_recomputed = Code("Give more time, or prove the guarantee alone (mechdesign verify --guarantee-only).")
     """A claimed bound was not recomputed in the time given. The guarantee holds."""

@@ -102,7 +102,7 @@ def privatize(*records):
     return md.deploy.privatize_dataset(md.deploy.RecordFile("records", "kind"), mechanism(), reports)
 
 
-@provokes("the center of a box is outside its bounds; give lower <= center <= upper for each symbol")
+@provokes("the center of a box is outside its bounds; give lower <= center <= upper for each category")
 def input_(patch):
     with separate_registries():
         from tests.outside.box_set import Box
@@ -168,12 +168,12 @@ def wrong_sum(patch):
     md.L1Ball([0.5, 0.4])
 
 
-@provokes("there are 3 labels for 2 symbols; give one label a symbol")
+@provokes("there are 3 labels for 2 categories; give one label a category")
 def wrong_size(patch):
     md.L1Ball([0.5, 0.5], labels=["a", "b", "c"])
 
 
-@provokes("200 and 200 symbols make 40000 pairs; accepted: at most 10000")
+@provokes("200 and 200 categories make 40000 pairs; accepted: at most 10000")
 def too_many_given(patch):
     md.ProductSet(md.L1Ball.from_counts(range(1, 201), radius=1), md.L1Ball.from_counts(range(1, 201), radius=1))
 
@@ -282,12 +282,12 @@ def unknown_group(patch):
 
 
 @provokes("the center has 1 probabilities; give at least two")
-def too_few_symbols(patch):
+def too_few_categories(patch):
     md.L1Ball([1])
 
 
 @provokes(
-    "the symbol 'x2' has probability 0 under a known prior, where leakage is defined on the support only; leave it "
+    "the category 'x2' has probability 0 under a known prior, where leakage is defined on the support only; leave it "
     "out, or give a positive radius or delta"
 )
 def never_occurs(patch):
@@ -408,7 +408,7 @@ def not_identifiable(patch):
     md.estimate_frequencies({"y0": 5}, mechanism_of(np.ones((3, 1))), method="least-squares")
 
 
-@provokes("symbols are in unequal numbers of blocks; accepted: each in as many")
+@provokes("categories are in unequal numbers of blocks; accepted: each in as many")
 def not_a_block_design(patch):
     md.baselines.block_design(3, 1, [[0, 1]])
 
@@ -640,8 +640,8 @@ def optimality_false(patch):
 
 @provokes(
     "the reports 'y1-fc2f5c & y2-fc2f5c' about one record leak without bound: under some prior of the set only "
-    "symbols of probability 0 can cause them; repeat fewer times, or report by a mechanism that excludes fewer "
-    "symbols"
+    "categories of probability 0 can cause them; repeat fewer times, or report by a mechanism that excludes fewer "
+    "categories"
 )
 def unbounded_leakage(patch):
     md.Mechanism(
@@ -712,7 +712,7 @@ def defect(patch):
 
 
 @provokes(
-    "no exact method lists the extreme rays of a ProductSet of more than 8 symbols, and this one has 9; use an "
+    "no exact method lists the extreme rays of a ProductSet of more than 8 categories, and this one has 9; use an "
     "L1Ball that contains it, or a gain utility such as hamming-accuracy"
 )
 def no_method(patch):
@@ -721,8 +721,8 @@ def no_method(patch):
 
 
 @provokes(
-    "optimality is claimed for 2 symbols; such claims are checked for at most 1, but the guarantee holds (mechdesign "
-    "verify --guarantee-only)"
+    "optimality is claimed for 2 categories; such claims are checked for at most 1, but the guarantee holds ("
+    "mechdesign verify --guarantee-only)"
 )
 def too_much_work(patch):
     patch.setattr("mechdesign.optimize.verification._MOST_SYMBOLS", 1)

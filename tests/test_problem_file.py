@@ -386,7 +386,10 @@ DIGITS = "f" * 5_000  # more than int() takes as decimal text
         ('utility = "expected-gain"\n' + HEAD + GOOD + "[gain]\n", ["'gain.matrix' is missing"]),
         ('utility = "expected-gain"\n' + HEAD + GOOD + "[gain]\nmatrix = []\n", ["rows of one length"]),
         ('utility = "expected-gain"\n' + HEAD + GOOD + "[gain]\nmatrix = [[1, 0], [1]]\n", ["lengths [1, 2]"]),
-        ('utility = "expected-gain"\n' + HEAD + GOOD + "[gain]\nmatrix = [[1, 0, 0]]\n", ["3 columns for 2 symbols"]),
+        (
+            'utility = "expected-gain"\n' + HEAD + GOOD + "[gain]\nmatrix = [[1, 0, 0]]\n",
+            ["3 columns for 2 categories"],
+        ),
         ('utility = "expected-gain"\n' + HEAD + GOOD + "[gain]\nmatrix = [[1, nan]]\n", ["entry (1, 2)", "'NaN'"]),
         ('utility = "expected-gain"\n' + HEAD + GOOD + '[gain]\nmatrix = [["1e400", 0]]\n', ["entry (1, 1)", "1e400"]),
         # what is known
@@ -421,7 +424,7 @@ DIGITS = "f" * 5_000  # more than int() takes as decimal text
         (HEAD + "[prior.counts]\na = 1\n", ["one category ('a')"]),
         (HEAD + "[prior.counts]\n", ["no category"]),
         (HEAD + "[prior.counts]\na = 0\nb = 0\n", ["all counts are 0"]),
-        (HEAD + "[prior.counts]\na = 0\nb = 2\n", ["the symbol 'a' has probability 0 under a known prior"]),
+        (HEAD + "[prior.counts]\na = 0\nb = 2\n", ["the category 'a' has probability 0 under a known prior"]),
         (HEAD + "[prior.counts]\na = -1\nb = 2\n", ["the count of 'a' is -1"]),
         (HEAD + "[prior.counts]\na = 1.5\nb = 2\n", ["prior.counts.a is 1.5"]),
         (HEAD + '[prior.counts]\na = "1"\nb = 2\n', ["prior.counts.a is '1'"]),
@@ -442,7 +445,7 @@ DIGITS = "f" * 5_000  # more than int() takes as decimal text
         (HEAD + "[prior]\nprobabilities = [true, 0]\n", ["prior.probabilities.0 is True"]),
         (HEAD + GOOD + "labels = ['a', 'a']\n", ["'a' occurs twice"]),
         (HEAD + GOOD + "labels = [1, '1']\n", ["'1' occurs twice"]),
-        (HEAD + GOOD + "labels = ['a']\n", ["1 labels for 2 symbols"]),
+        (HEAD + GOOD + "labels = ['a']\n", ["1 labels for 2 categories"]),
         (HEAD + GOOD + "labels = ['a', '']\n", ["a label is empty"]),
         (HEAD + GOOD + "labels = ['a', 1.5]\n", ["prior.labels", "1.5"]),
         (HEAD + GOOD + "labels = ['a', true]\n", ["prior.labels", "True"]),
@@ -450,7 +453,7 @@ DIGITS = "f" * 5_000  # more than int() takes as decimal text
         # hulls
         (HEAD + "[prior]\npriors = []\n", ["no priors"]),
         (HEAD + "[prior]\npriors = [[0.5, 0.5], [1]]\n", ["prior 2 has 1 probabilities"]),
-        (HEAD + "[prior]\npriors = [[0.5, 0.5], [0.3, 0.3, 0.4]]\n", ["2 and 3 symbols"]),
+        (HEAD + "[prior]\npriors = [[0.5, 0.5], [0.3, 0.3, 0.4]]\n", ["2 and 3 categories"]),
         (HEAD + "[prior]\npriors = [[0.5, 0.5], [0.5, 0.6]]\n", ["prior 2 sums to 1.1"]),
         (HEAD + "[prior]\npriors = [[1, 0], [1, 0]]\n", ["'x2' has probability 0 under every prior"]),
         (HEAD + "[prior]\npriors = [[0.5, 0.5], [1, 0]]\nweights = [1]\n", ["the weights"]),

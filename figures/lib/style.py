@@ -8,7 +8,7 @@ from typing import Any
 ORANGE, SKY, GREEN, BLUE, VERMILION, PURPLE = "#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7"
 
 
-WEAKER = "PML is the weaker promise: for priors in the set; a report may exclude symbols; fresh reports add up"
+WEAKER = "PML is the weaker promise: for priors in the set; a report may exclude categories; fresh reports add up"
 """Stands in every picture of errors under PML beside errors under LDP."""
 
 

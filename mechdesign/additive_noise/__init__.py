@@ -19,6 +19,7 @@ from mechdesign.additive_noise.laplace import (
     laplace_threshold_information,
     laplace_threshold_matrix,
 )
+from mechdesign.additive_noise.ordered_gaussian import ordered_gaussian_delta
 from mechdesign.additive_noise.ordered_laplace import (
     ordered_geometric_epsilon,
     ordered_geometric_ratio,
@@ -44,6 +45,7 @@ __all__ = [
     "noise_epsilon_min",
     "noise_leakage",
     "noise_tail",
+    "ordered_gaussian_delta",
     "ordered_geometric_epsilon",
     "ordered_geometric_ratio",
     "ordered_laplace_epsilon",

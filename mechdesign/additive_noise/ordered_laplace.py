@@ -40,25 +40,25 @@ _BITS = 256  # of the entries of a column, beside those that its least entry nee
 _MOST_BITS = 1_500  # smaller entries count as 0
 _LEAST_EXCESS = Fraction(1, 2**100)  # of exp(epsilon) over 1, which is known to 128 bits
 _RATIO_BITS = 48  # the ratio of geometric noise is a multiple of 2^-48
-_FARTHEST = Fraction(10**4)  # distance in units of the scale, from where on exp(-distance) is 0 as a float
 _WIDTH = 2.0**-45  # of the interval that holds the least scale, in units of the scale of local differential privacy
 
 
 @dataclass(frozen=True)
-class _OrderedNumbers:
+class OrderedNumbers:
     """The numbers that the symbols stand for, and the set of their priors."""
 
     values: tuple[Fraction, ...]
     known: UncertaintySet
 
     @classmethod
-    def of(cls, positions: ArrayLike, uncertainty: UncertaintySet | Numbers) -> _OrderedNumbers:
+    def of(cls, positions: ArrayLike, uncertainty: UncertaintySet | Numbers) -> OrderedNumbers:
+        """Return the numbers and their set, after checking that there is a different number for each symbol."""
         known = set_or_prior(uncertainty)
         check_about_data(known, "the leakage of noise on numbers")
         values = _different(positions)
         if len(values) != known.size:
             raise InputError.wrong_size(
-                f"there are {len(values)} positions, and the set has {known.size} symbols; give one number for each"
+                f"there are {len(values)} positions, and the set has {known.size} categories; give one number for each"
             )
         return cls(values, known)
 
@@ -94,10 +94,10 @@ def _different(positions: ArrayLike) -> tuple[Fraction, ...]:
     given = entries(positions, "the positions", "a list of numbers")
     values = tuple(rational(value, "a position") for value in given)
     if len(values) < 2:
-        raise InputError.too_few_symbols(f"there are {len(values)} positions; give at least two")
+        raise InputError.too_few_categories(f"there are {len(values)} positions; give at least two")
     if len(set(values)) < len(values):
         twice = next(shown for shown, value in zip(given, values, strict=True) if values.count(value) > 1)
-        raise InputError.out_of_range(f"the position {shorten(twice)} stands twice; give each symbol its own number")
+        raise InputError.out_of_range(f"the position {shorten(twice)} stands twice; give each category its own number")
     return values
 
 
@@ -136,7 +136,7 @@ def ordered_laplace_epsilon(scale: object, positions: ArrayLike, uncertainty: Un
     >>> round(ordered_laplace_epsilon(2, [0, 1, 2, 3], [0.1, 0.4, 0.4, 0.1]), 6)
     0.66928
     """
-    numbers, b = _OrderedNumbers.of(positions, uncertainty), checked_scale(scale)
+    numbers, b = OrderedNumbers.of(positions, uncertainty), checked_scale(scale)
     with working_precision(_BITS):
         return _log(numbers.greatest_ratio(1 / b.ball()))
 
@@ -177,10 +177,10 @@ def ordered_laplace_scale(epsilon: object, positions: ArrayLike, uncertainty: Un
     >>> round(ordered_laplace_scale(1, [0, 1, 2, 3], ball), 6), ordered_laplace_scale(3, [0, 1, 2, 3], ball)
     (1.339924, 0.0)
     """
-    return _scale(_OrderedNumbers.of(positions, uncertainty), reachable_epsilon(epsilon))
+    return _scale(OrderedNumbers.of(positions, uncertainty), reachable_epsilon(epsilon))
 
 
-def _scale(numbers: _OrderedNumbers, target: Epsilon) -> float:
+def _scale(numbers: OrderedNumbers, target: Epsilon) -> float:
     most, limit = target.exp_down, numbers.ratio_without_noise()
     if limit is not None and limit <= most:
         return 0.0
@@ -232,13 +232,13 @@ def ordered_laplace_matrix(scale: object, positions: ArrayLike) -> Floats:
            [0.2689, 0.6119, 0.1192],
            [0.0364, 0.0828, 0.8808]])
     """
-    b, values = checked_scale(scale).high, np.array(_different(positions), dtype=object)
-    # Distances are exact before they are floats: neighbours may agree in all digits that floats hold.
-    distances = np.minimum(np.abs(values[:, None] - values) / b, _FARTHEST).astype(float)
-    order = np.argsort(values)
+    b, values = checked_scale(scale).high, _different(positions)
+    # In units of the scale; beyond 800 of them exp is 0 in floats.
+    distances = np.array([[float(min(abs(x - y) / b, Fraction(800))) for y in values] for x in values])
+    order = sorted(range(len(values)), key=values.__getitem__)
     # w_k = 1 / (1 + r) + 1 / (1 + r') - 1 with the ratios of both neighbours; those of the ends are infinitely far.
-    halves = np.r_[1.0, np.tanh(distances[order[1:], order[:-1]] / 2), 1.0]
-    weights = np.empty(values.size)
+    halves = np.r_[1.0, np.tanh(distances[order[:-1], order[1:]] / 2), 1.0]
+    weights = np.empty(len(values))
     weights[order] = (halves[:-1] + halves[1:]) / 2
     matrix = weights * np.exp(-distances)
     normalised: Floats = matrix / matrix.sum(axis=1, keepdims=True)
@@ -278,7 +278,7 @@ def ordered_geometric_epsilon(ratio: object, positions: ArrayLike, uncertainty: 
     r = rational(ratio, "the ratio")
     if not 0 < r < 1:
         raise InputError.out_of_range(f"the ratio is {shorten(ratio)}; accepted: a number above 0 and below 1")
-    numbers = _whole(_OrderedNumbers.of(positions, uncertainty))
+    numbers = _whole(OrderedNumbers.of(positions, uncertainty))
     with working_precision(_BITS):
         return _log(numbers.greatest_ratio(-arb_of(r).log()))
 
@@ -310,7 +310,7 @@ def ordered_geometric_ratio(epsilon: object, positions: ArrayLike, uncertainty: 
     >>> float(ratio), ratio >= 0.5
     (0.5000000000000036, True)
     """
-    numbers, target = _whole(_OrderedNumbers.of(positions, uncertainty)), reachable_epsilon(epsilon)
+    numbers, target = _whole(OrderedNumbers.of(positions, uncertainty)), reachable_epsilon(epsilon)
     scale = _scale(numbers, target)
     if scale == 0:
         return Fraction(0)
@@ -324,7 +324,7 @@ def ordered_geometric_ratio(epsilon: object, positions: ArrayLike, uncertainty: 
     return ratio
 
 
-def _whole(numbers: _OrderedNumbers) -> _OrderedNumbers:
+def _whole(numbers: OrderedNumbers) -> OrderedNumbers:
     for value in numbers.values:
         if value.denominator != 1:
             raise InputError.not_a_whole_number(

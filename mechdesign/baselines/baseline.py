@@ -93,7 +93,7 @@ class Baseline:
         everything = L1Ball(center, 2, labels)
         if everything.size != size:
             raise InputError.wrong_size(
-                f"the prior has {everything.size} symbols, and the mechanism {size}; give the same"
+                f"the prior has {everything.size} categories, and the mechanism {size}; give the same"
             )
         outputs = everything.labels if self.reports_symbols else None
         return Mechanism.from_matrix(self.matrix, Guarantee(self.epsilon, everything), bits=bits, outputs=outputs)
@@ -124,7 +124,7 @@ def check_outputs(name: str, size: int, count: int) -> None:
     if count > MOST_OUTPUTS:
         shown = str(count) if count < 10**12 else "very many"
         raise LimitError.too_much_work(
-            f"{name} of {size} symbols has {shown} outputs; accepted: at most {MOST_OUTPUTS}"
+            f"{name} of {size} categories has {shown} outputs; accepted: at most {MOST_OUTPUTS}"
         )
 
 

@@ -61,7 +61,7 @@ def check_design(blocks: object, size: int) -> list[tuple[int, ...]]:
     >>> check_design([(0, 1), (2, 1), (0, 2)], 3)
     [(0, 1), (1, 2), (0, 2)]
     """
-    accepted = "a list of blocks, each a list of positions of symbols"
+    accepted = "a list of blocks, each a list of positions of categories"
     found = []
     for block in entries(blocks, "the argument blocks", accepted):
         members = sorted(
@@ -80,10 +80,10 @@ def check_design(blocks: object, size: int) -> list[tuple[int, ...]]:
     singles = Counter(member for block in found for member in block)
     pairs = Counter(pair for block in found for pair in combinations(block, 2))
     if len({singles[symbol] for symbol in range(size)}) > 1:
-        raise InputError.not_a_block_design("symbols are in unequal numbers of blocks; accepted: each in as many")
+        raise InputError.not_a_block_design("categories are in unequal numbers of blocks; accepted: each in as many")
     if len({pairs[pair] for pair in combinations(range(size), 2)}) > 1:
         raise InputError.not_a_block_design(
-            "pairs of symbols are in unequal numbers of blocks; accepted: each two together in as many"
+            "pairs of categories are in unequal numbers of blocks; accepted: each two together in as many"
         )
     return found
 

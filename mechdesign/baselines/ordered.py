@@ -86,7 +86,9 @@ def _step(size: object, epsilon: object) -> tuple[int, Epsilon, Fraction]:
     """Return the number of symbols, epsilon, and the ratio of probabilities from one position to the next."""
     N, given = checked(size, epsilon)
     if N > _MOST_SYMBOLS:
-        raise LimitError.too_much_work(f"there are {N} symbols; accepted: at most {_MOST_SYMBOLS}, for exact numbers")
+        raise LimitError.too_much_work(
+            f"there are {N} categories; accepted: at most {_MOST_SYMBOLS}, for exact numbers"
+        )
     return N, given, root_down(given.exp_down, N - 1)
 
 

@@ -84,7 +84,7 @@ def subset_selection(size: int, epsilon: object, members: int | None = None) -> 
     N, given = checked(size, epsilon)
     e = given.exp_down
     d = whole_number(members, "members", 1) if members is not None else _best(range(1, N), N, given)
-    matrix = ExactMatrix.of(sets.mechanism(N, e, d), f"subset selection of {d} symbol{'' if d == 1 else 's'}")
+    matrix = ExactMatrix.of(sets.mechanism(N, e, d), f"subset selection of {d} categor{'y' if d == 1 else 'ies'}")
     return Baseline(matrix.name, given, matrix, _YE_BARG)
 
 

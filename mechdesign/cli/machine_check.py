@@ -64,7 +64,7 @@ class MachineCheck:
         from mechdesign.proofs.theorem_words import theorem_in_words
         from mechdesign.proofs.theories import theory_of
 
-        if kind not in {"matrix", "windows"}:
+        if kind not in {"matrix", "windows", "records"}:
             raise LimitError.not_machine_checked(
                 f"{printable(file)} holds {kind}, which the machine-checked proofs do not cover; verify without "
                 "--machine-checked"
@@ -132,7 +132,7 @@ class MachineCheck:
         if not found:
             raise LimitError.not_machine_checked(
                 "Coq did not accept the theorem, and its test names no output that breaks the guarantee; perhaps "
-                "memory ran out; merge symbols, or report this file"
+                "memory ran out; merge categories, or report this file"
             )
         where = place_in_words(document, found[0].output, found[0].symbol)
         others = f", and of {len(found) - 1} more" if len(found) > 1 else ""

@@ -130,8 +130,8 @@ def _print(found: RecordAnalysis, title: str, data: str | None) -> None:
 
 
 def _print_known(found: RecordAnalysis, data: str | None) -> None:
-    if (secret := found.mechanism.secret) is not None:
-        say(f"The promise is about {secret} alone, against those who know no other column of the person.")
+    if found.mechanism.secret is not None:
+        say(f"The promise is about {found.mechanism.guarantee.whose}, against those who know no other column.")
         return
     if not found.side:
         say(

@@ -64,6 +64,7 @@ class _Holding(Output):
     carries = "mechdesign/verification/1"
 
     holds: Literal[True]
+    machine_checked: MachineChecked | None = None
 
 
 class VerificationOutput(Promised, _Holding):
@@ -71,7 +72,6 @@ class VerificationOutput(Promised, _Holding):
 
     optimality: CheckedOptimality | None
     tail: Tail | None = None
-    machine_checked: MachineChecked | None = None
 
 
 class StringVerificationOutput(StringsPromised, _Holding):

@@ -67,7 +67,7 @@ class ReportPlan:
 
     def __repr__(self) -> str:
         wanted = f"{self.reports:,} reports" if self.wanted is None else f"standard error {float(self.wanted):.4g}"
-        size = f"{self.problem.uncertainty.size} symbols, epsilon = {self.problem.epsilon}"
+        size = f"{self.problem.uncertainty.size} categories, epsilon = {self.problem.epsilon}"
         rows = [[f"  {row.name}", self._numbers_in_words(row)] for row in self.mechanisms]
         return "\n".join([f"ReportPlan for {wanted}, {size}", *aligned(rows)])
 

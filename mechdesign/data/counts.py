@@ -62,7 +62,7 @@ def checked_counts(counts: Mapping[Any, Any] | Sequence[object]) -> tuple[tuple[
         labels = default_labels(len(values))
     if len(values) < 2:
         known = f"one category ({shorten(labels[0])})" if values else "no category"
-        raise InputError.too_few_symbols(f"the table of counts has {known}; give at least two categories")
+        raise InputError.too_few_categories(f"the table of counts has {known}; give at least two categories")
     checked = tuple(checked_count(value, label, stated=stated) for value, label in zip(values, labels, strict=True))
     if not any(checked):
         raise InputError.nothing_given("all counts are 0; give the counts of at least one record")

@@ -75,7 +75,7 @@ class JointCounts:
         """
         found, own_values, own = _parsed(given)
         secrets = _names(values, own_values, len(found), "s", f"the values of the {about}")
-        symbols = _names(labels, own, len(found[0]) if found else 0, "x", "the symbols")
+        symbols = _names(labels, own, len(found[0]) if found else 0, "x", "the categories")
         _check_sizes(found, secrets, symbols, about)
         stated = isinstance(given, Mapping | list | tuple)  # by a person, not by a package
         counts = tuple(
@@ -95,7 +95,7 @@ class JointCounts:
             if about == "secret" and not any(column):
                 raise InputError.never_occurs(
                     f"the joint counts have an empty column: {shorten(label)} was never seen; leave it out, or merge "
-                    "it with another symbol"
+                    "it with another category"
                 )
         return cls(counts, secrets, symbols)
 
@@ -135,7 +135,8 @@ def _parsed(given: Any) -> tuple[list[list[object]], tuple[str, ...] | None, tup
             if (labels is None) != (symbols is None) or set(labels or ()) != set(symbols or ()):
                 raise InputError.labels_differ(
                     f"the row {shorten(value)} counts {some_labels(labels or ())}, and the first row "
-                    f"{some_labels(symbols or ())}; give a count for each symbol in each row, 0 for what was never seen"
+                    f"{some_labels(symbols or ())}; give a count for each category in each row, 0 for "
+                    "what was never seen"
                 )
             counts = entries(own.values, f"the row {shorten(value)}", "a list of counts")
             places = {label: place for place, label in enumerate(labels or ())}
@@ -155,15 +156,15 @@ def _check_sizes(rows: Sequence[Sequence[object]], secrets: Sequence[str], symbo
     if len(rows) < 2:
         one = f"one value ({shorten(secrets[0])})" if rows else "no value"
         known = ", which the counts determine" if about == "secret" else ""
-        raise InputError.too_few_symbols(f"the {about} has {one}{known}; give counts of two values at least")
+        raise InputError.too_few_categories(f"the {about} has {one}{known}; give counts of two values at least")
     if len(symbols) < 2:
-        raise InputError.too_few_symbols(
-            f"the joint counts have {len(symbols)} symbol{'' if len(symbols) == 1 else 's'}; give two at least"
+        raise InputError.too_few_categories(
+            f"the joint counts have {len(symbols)} categor{'y' if len(symbols) == 1 else 'ies'}; give two at least"
         )
     for value, row in zip(secrets, rows, strict=True):
         if len(row) != len(symbols):
             raise InputError.wrong_size(
-                f"the row {shorten(value)} has {len(row)} counts for {len(symbols)} symbols; give one for each"
+                f"the row {shorten(value)} has {len(row)} counts for {len(symbols)} categories; give one for each"
             )
     _check_pairs(len(secrets) * len(symbols))
 

@@ -76,7 +76,7 @@ def canonical_labels(values: Iterable[object], size: int) -> tuple[str, ...]:
     given = entries(values, "the argument labels", "a list of labels")
     labels = tuple(given) if _canonical(given) else tuple(canonical_label(value) for value in given)
     if len(labels) != size:
-        raise InputError.wrong_size(f"there are {len(labels)} labels for {size} symbols; give one label a symbol")
+        raise InputError.wrong_size(f"there are {len(labels)} labels for {size} categories; give one label a category")
     if len(set(labels)) < size:
         twice = next(label for label, times in Counter(labels).items() if times > 1)
         raise InputError.label_twice(f"the label {shorten(twice)} occurs twice; labels must differ")

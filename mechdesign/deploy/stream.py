@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -247,6 +248,7 @@ def privatize_file(  # noqa: PLR0913 - permanent reports take a key and ids wher
     ending = target.checked_ending(records.path, permanent=key is not None)
     alphabet = mechanism.alphabet(unknown, missing)
     draw = mechanism.drawing(random_bytes(rng), checked_key(rng, key, ids))
+    _refuse_secret(records, mechanism, target)
     columns = records.open(*records.with_ids(target.keep, ids))
     written = records.written(columns, target.keep)
     done, seen = 0, IdsSeen(MOST_IDS)
@@ -264,6 +266,19 @@ def privatize_file(  # noqa: PLR0913 - permanent reports take a key and ids wher
             if progress is not None:
                 progress(f"privatizing: {done:,} records")
     return PrivatizedFile(done, seen.repeated, len(seen.changed))
+
+
+def _refuse_secret(records: RecordFile, mechanism: Deployed, target: ReportFile) -> None:
+    """Refuse to copy the column that a promise about a secret protects, also in the name of a folder."""
+    if (secret := mechanism.guarantee.secret) is None:
+        return
+    folders = [part.partition("=") for part in Path(target.path).parts[:-1]]
+    in_folders = {name for name, sign, _ in folders if sign}
+    if secret in in_folders.union(target.keep, (f"column {records.named(name)}" for name in target.keep)):
+        raise InputError.column_twice(
+            f"the column {shorten(secret)} cannot stand beside the reports, nor in names of folders: the promise is "
+            "about it alone, and a copy would undo it; leave it out"
+        )
 
 
 def check_arguments(call: str, records: object, mechanism: object) -> None:

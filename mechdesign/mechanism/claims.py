@@ -60,13 +60,15 @@ class Optimality:
             If lambda or Theta do not have one entry for each symbol.
         """
         if len(self.multipliers) != size + on_average:
-            accepted = f"{size}, one a symbol" + ", and one of the maximal leakage" * on_average
+            accepted = f"{size}, one a category" + ", and one of the maximal leakage" * on_average
             raise InputError.wrong_size(f"lambda has {len(self.multipliers)} entries; accepted: {accepted}")
         if self.form is not None and self.form.size != size:
-            raise InputError.wrong_size(f"theta has {self.form.size} symbols; accepted: {size}, those of the mechanism")
+            raise InputError.wrong_size(
+                f"theta has {self.form.size} categories; accepted: {size}, those of the mechanism"
+            )
         if self.mixture is not None and self.mixture.size != size:
             raise InputError.wrong_size(
-                f"the priors of the claim have {self.mixture.size} symbols; accepted: {size}, those of the mechanism"
+                f"the priors of the claim have {self.mixture.size} categories; accepted: {size}, those of the mechanism"
             )
 
     def aligned_with(self, labels: Sequence[str]) -> Optimality:

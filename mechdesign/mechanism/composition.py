@@ -186,8 +186,8 @@ def repeated(mechanism: Parts, times: int, *, bits: int | None = None, separator
         if ratio is None:
             raise GuaranteeError.unbounded_leakage(
                 f"the reports {shorten(separator.join(combinations[-1]))} about one record leak without bound: under "
-                "some prior of the set only symbols of probability 0 can cause them; repeat fewer times, or report by "
-                "a mechanism that excludes fewer symbols"
+                "some prior of the set only categories of probability 0 can cause them; repeat fewer times, or report "
+                "by a mechanism that excludes fewer categories"
             )
         worst = max(worst, ratio)
         if mechanism.guarantee.sides.below is not None:
@@ -262,7 +262,7 @@ def _chosen_bits(bits: int | None, exact: int) -> int:
 def _check_size(symbols: int, outputs: int, what: str) -> None:
     if outputs > _MOST_OUTPUTS or symbols * outputs > _MOST_ENTRIES:
         raise LimitError.too_much_work(
-            f"{what} would have {shorten(outputs)} outputs for {symbols} symbols; accepted: {_MOST_OUTPUTS} outputs "
+            f"{what} would have {shorten(outputs)} outputs for {symbols} categories; accepted: {_MOST_OUTPUTS} outputs "
             f"and {_MOST_ENTRIES} entries; merge outputs with `then` first"
         )
 

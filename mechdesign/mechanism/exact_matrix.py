@@ -259,11 +259,13 @@ class ExactMatrix:
         """
         if self.inputs is not None and set(self.inputs) != set(known.labels) == set(self.outputs or ()):
             raise InputError.labels_differ(
-                "the columns of the matrix have the labels of the symbols, and its rows have "
-                f"{some_labels(self.inputs)}; give a row for each symbol: transpose the matrix"
+                "the columns of the matrix have the labels of the categories, and its rows have "
+                f"{some_labels(self.inputs)}; give a row for each category: transpose the matrix"
             )
         if self.size != known.size:
-            raise InputError.wrong_size(f"the matrix has {self.size} rows for {known.size} symbols; give one a symbol")
+            raise InputError.wrong_size(
+                f"the matrix has {self.size} rows for {known.size} categories; give one a category"
+            )
         given = None if self.inputs is None else Labels(self.inputs)
         places = order_of(given, known.labels, "rows of the matrix")
         weights = self.weights if places is None else tuple(self.weights[place] for place in places)

@@ -165,7 +165,7 @@ def _check_leakage(matrix: Floats, names: tuple[str, ...] | None, guarantee: Gua
             which = f"column {j + 1} of the matrix" if names is None else f"the output {shorten(names[j])}"
             lowers = math.inf if lift == 0 else log_up(1 / lift)
             raise GuaranteeError.guarantee_false(
-                f"the guarantee is false: {which} lowers the probability of a symbol by up to {lowers:.9g} nats, "
+                f"the guarantee is false: {which} lowers the probability of a category by up to {lowers:.9g} nats, "
                 f"above {guarantee.sides.below_name} = {guarantee.sides.below}; give a larger one, or use "
                 "Mechanism.repaired, which says how far it moves the matrix"
             )

@@ -75,7 +75,7 @@ class Mechanism(Reporting, MechanismViews):
     proof: Proof = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        accepted = "integers, a row for each symbol"
+        accepted = "integers, a row for each category"
         numerators = frozen(number_array(self.numerators, "the matrix of numerators", accepted))
         object.__setattr__(self, "numerators", numerators)
         proof = prove(numerators, self.bits, self.guarantee)

@@ -120,6 +120,12 @@ class Guarantee:
         return self.uncertainty.holds_every_prior
 
     @property
+    def secret(self) -> str | None:
+        """The attribute that it is about, where that is not the data themselves."""
+        names = self.uncertainty.protected.names
+        return None if names is None else names[0]
+
+    @property
     def asserts_samples(self) -> bool:
         """Whether delta rests on samples that are asserted."""
         return self.uncertainty.asserts_samples
@@ -264,7 +270,7 @@ class Proof:
         if self.violated_below:
             which, sides = _some(names, self.violated_below, "lower"), guarantee.sides
             claims.append(
-                f"{which} the probability of a symbol{' for some prior' * (sides.cap is not None)} by up to "
+                f"{which} the probability of a category{' for some prior' * (sides.cap is not None)} by up to "
                 f"{self.lower_leakage:.9g} nats, above {sides.below_name} = {sides.below}"
             )
         if self.leaks_on_average:
@@ -358,7 +364,7 @@ def prove(numerators: Integers, bits: int, guarantee: Guarantee) -> Proof:
     size = guarantee.uncertainty.size
     if numerators.shape[0] != size:
         raise InputError.wrong_size(
-            f"the numerators have {numerators.shape[0]} rows for {size} symbols; give one a symbol"
+            f"the numerators have {numerators.shape[0]} rows for {size} categories; give one a category"
         )
     exact_set, columns = guarantee.uncertainty.exact_set, numerators.T.tolist()
     ratios = tuple(exact_set.exact_ratio(column) for column in columns)

@@ -7,6 +7,7 @@ from mechdesign.optimize.estimation.caps import estimation_bound
 from mechdesign.optimize.result import ClosedFormCheck, Design
 from mechdesign.optimize.tables.table_design import TableDesign, design_table
 from mechdesign.optimize.tables.table_problem import TableProblem
+from mechdesign.optimize.tail_bound import bound_with_tail
 from mechdesign.optimize.verification import Verification, verify
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "TableDesign",
     "TableProblem",
     "Verification",
+    "bound_with_tail",
     "certify",
     "design",
     "design_table",

@@ -157,7 +157,7 @@ def priced(problem: DesignProblem, multipliers: Floats, pricing: Callable[[Float
 
 def checked_multipliers(problem: DesignProblem, multipliers: ArrayLike) -> Floats:
     """Return lambda as floats, after checking that it has N finite entries, and one that is not negative on average."""
-    lam = frozen(real_array(multipliers, "lambda", "a number for each symbol"))
+    lam = frozen(real_array(multipliers, "lambda", "a number for each category"))
     asked = problem.uncertainty.size + (problem.maximal_leakage is not None)
     if lam.shape != (asked,) or not np.isfinite(lam).all():
         raise InputError.wrong_size(f"lambda has shape {lam.shape}; accepted: ({asked},), finite")

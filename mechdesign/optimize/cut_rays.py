@@ -226,6 +226,6 @@ def _as_floats(point: Point) -> list[float]:
 
 def _too_many(known: UncertaintySet, what: str) -> LimitError:
     return LimitError.no_method(
-        f"a {type(known).__name__} of {known.size} symbols has {what}, too many to list; use an L1Ball that contains "
-        "it, or a gain utility such as hamming-accuracy"
+        f"a {type(known).__name__} of {known.size} categories has {what}, too many to list; use an L1Ball that "
+        "contains it, or a gain utility such as hamming-accuracy"
     )

@@ -172,8 +172,8 @@ def _check_merge(merge: object, problem: DesignProblem) -> None:
         raise InputError.wrong_type(f"merge is {shorten(merge)}; accepted: None, True or False")
     if merge and (problem.uncertainty.ball is None or problem.utility.f_information is None):
         raise InputError.needless_argument(
-            f"merge is True for {problem.uncertainty.kind} and {shorten(problem.utility.name)}; symbols can be merged "
-            "for an l1 ball or a relative ball, and an f-information; leave merge out"
+            f"merge is True for {problem.uncertainty.kind} and {shorten(problem.utility.name)}; categories can be "
+            "merged for an l1 ball or a relative ball, and an f-information; leave merge out"
         )
 
 
@@ -186,7 +186,7 @@ def _most_outputs(problem: DesignProblem, outputs: object) -> int | None:
     if problem.utility.estimation is None:
         raise InputError.needless_argument(
             f"outputs = {outputs} is given for {problem.utility.name}; accepted: an estimation error, as the best "
-            f"mechanisms for utilities need no more outputs than symbols, here {problem.uncertainty.size}; leave "
+            f"mechanisms for utilities need no more outputs than categories, here {problem.uncertainty.size}; leave "
             "outputs out"
         )
     return int(outputs)
@@ -228,7 +228,7 @@ def _telling_all(
         size = problem.uncertainty.size
         cause, cure = f"epsilon = {problem.epsilon} is too small", "a larger epsilon"
         if most is not None and most < size:
-            cause, cure = f"outputs = {most} are too few for {size} symbols", f"{size} or more"
+            cause, cure = f"outputs = {most} are too few for {size} categories", f"{size} or more"
         raise LimitError.design_not_identifiable(
             f"{cause}: in whole numbers over 2^{bits}, reports of the design do not determine the answer of every "
             f"query; give {cure}"

@@ -252,7 +252,7 @@ def _searched(problem: DesignProblem, pricing: Pricing, options: DesignOptions) 
         solution = ManySymbols(problem, pricing, options.progress, merge=options.merge).solve(
             options.tol, options.deadline
         )
-        merged = " over merged symbols" if solution.bins else ""
+        merged = " over merged categories" if solution.bins else ""
         return solution, f"column generation{merged}, priced by {pricing.method}"
     solution = ColumnGeneration(problem, pricing, options.progress).solve(options.tol, options.deadline)
     return solution, f"column generation, priced by {pricing.method}"
@@ -333,7 +333,7 @@ _ONE_BY_ONE: tuple[Method, ...] = (
     ),
     _of_columns(COUNT_TABLES, "generates columns, priced by subset-sum tables over the counts of a ball", closes=True),
     _of_columns(
-        SET_PAIRS, "generates columns, priced by all pairs of sets of symbols above a lower probability", closes=True
+        SET_PAIRS, "generates columns, priced by all pairs of sets of categories above a lower probability", closes=True
     ),
     _of_columns(EXTREME_RAYS, "solves one linear program over all extreme rays", closes=True),
     _of_columns(KNAPSACK, "generates columns, priced by a search near the fractional knapsack of a ball", closes=False),

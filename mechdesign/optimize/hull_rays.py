@@ -177,9 +177,9 @@ class HullRays(RayList):
                     total += len(part)
                     if total > MOST_LISTED_VERTICES:
                         raise LimitError.no_method(
-                            f"{self.hull.size} symbols and {len(self._priors)} priors have more than "
+                            f"{self.hull.size} categories and {len(self._priors)} priors have more than "
                             f"{MOST_LISTED_VERTICES} extreme rays, too many to list; "
-                            "merge symbols, or give fewer priors"
+                            "merge categories, or give fewer priors"
                         )
                     if len(part):
                         parts.append(part)
@@ -231,7 +231,7 @@ class HullRays(RayList):
         except OverflowError:
             raise LimitError.beyond_precision(
                 f"the priors {', '.join(str(k + 1) for k in tight)} of {self.hull!r} have ratios of probabilities that "
-                "no float holds; round the priors, or leave out nearly impossible symbols"
+                "no float holds; round the priors, or leave out nearly impossible categories"
             ) from None
         return _System(fractional, tight, free, coefficients.reshape(len(rows), len(free)), sums)
 

@@ -173,7 +173,7 @@ def _guesses_in_time(polytope: Polytope, linear: Floats, deadline: float | None)
 
 
 def _solve(
-    polytope: Polytope, linear: Floats, deadline: float | None, sum_allowed: float | None
+    polytope: Polytope, linear: Floats, deadline: float | None, sum_allowed: float | None = None
 ) -> MechanismOptimum | None:
     """Return a mechanism with a column for every guess, and the multipliers of its row sums and of maximal leakage."""
     import cvxpy as cp

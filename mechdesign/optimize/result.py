@@ -128,7 +128,7 @@ class Design:
         if self.stopped:
             pairs.append(("stopped", self.stopped))
         if self.merged:
-            pairs.append(("groups of symbols that share a row", len(self.merged)))
+            pairs.append(("groups of categories that share a row", len(self.merged)))
         pairs += [("method", self.method), ("seconds", self.seconds)]
         return facts(pairs, "Design") + self.mechanism._repr_html_()
 

@@ -177,7 +177,7 @@ def verify(mechanism: Mechanism, *, time_limit: float | None = None) -> Verifica
     size = mechanism.guarantee.uncertainty.size
     if size > _MOST_SYMBOLS:
         raise LimitError.too_much_work(
-            f"optimality is claimed for {size} symbols; such claims are checked for at most {_MOST_SYMBOLS}, "
+            f"optimality is claimed for {size} categories; such claims are checked for at most {_MOST_SYMBOLS}, "
             "but the guarantee holds (mechdesign verify --guarantee-only)"
         )
     problem = claimed_problem(mechanism.guarantee, claim)

@@ -225,7 +225,7 @@ def _enough_for(outputs: MergedOutputs, allowed: Fraction) -> TailAfterPostProce
             return found
     raise InputError.never_occurs(
         f"no epsilon up to {values[-1]:g} has delta = {float(allowed):g} after any post-processing: an output of "
-        "probability 0 may come of a symbol of probability 0; leave out that symbol"
+        "probability 0 may come of a category of probability 0; leave out that category"
     )
 
 

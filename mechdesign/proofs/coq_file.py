@@ -15,7 +15,7 @@ from typing import Any
 from mechdesign.errors import InputError, LimitError
 from mechdesign.proofs.tail_ranges import TailRanges
 from mechdesign.proofs.terms import file_term, without_nulls
-from mechdesign.proofs.theories import MATRIX, WINDOWS, Theory, theory_of
+from mechdesign.proofs.theories import MATRIX, RECORDS, WINDOWS, Theory, theory_of
 from mechdesign.uncertainty.observed_sums import ObservedSums
 from mechdesign.uncertainty.radii import OBSERVED_SUMS
 
@@ -102,11 +102,15 @@ def _check_size(theory: Theory, symbols: int, entries: int) -> None:
     """Refuse a file that Coq would read too long."""
     if symbols <= MOST_SYMBOLS and entries <= MOST_SYMBOLS**2:
         return
-    has = f"{entries} {theory.counted}" if theory is WINDOWS else f"{symbols} symbols and {entries} {theory.counted}"
+    has = (
+        f"{entries} {theory.counted}"
+        if theory in {WINDOWS, RECORDS}
+        else f"{symbols} categories and {entries} {theory.counted}"
+    )
     elsewhere = "give the file to pmlcheck, the same proved test as a program (mechdesign/proofs/native), or "
     raise LimitError.not_machine_checked(
-        f"the file has {has}; Coq reads at most {MOST_SYMBOLS} symbols and {MOST_SYMBOLS**2} {theory.counted} in about "
-        f"a minute; {elsewhere * (theory is MATRIX)}verify without --machine-checked"
+        f"the file has {has}; Coq reads at most {MOST_SYMBOLS} categories and {MOST_SYMBOLS**2} {theory.counted} in "
+        f"about a minute; {elsewhere * (theory is MATRIX)}verify without --machine-checked"
     )
 
 

@@ -22,7 +22,7 @@ from mechdesign.proofs.theorem_words import Learnt
 
 _OLDEST = (8, 16)
 _SECONDS = 900
-_PRINTED = re.compile(r"^the_file =\s*(\{\|.*?\|\})", re.MULTILINE | re.DOTALL)
+_PRINTED = re.compile(r"^the_file =\s*(\{\|.*?\|\})\s*:\s*[a-z_]*file$", re.MULTILINE | re.DOTALL)
 _LEARNT = re.compile(
     r"^the_samples_support_the_radius\s*: learnt(_from_counts)? the_file "
     r"\(Z\.to_nat ([0-9]+)\) \(ratio ([0-9]+) ([0-9]+)\)$",
@@ -167,11 +167,11 @@ def _printed(text: str) -> str | None:
             done = _run(command, cwd=folder, timeout=_SECONDS)
         except subprocess.TimeoutExpired:
             raise LimitError.not_machine_checked(
-                f"Coq had no answer within {_SECONDS} seconds; merge symbols"
+                f"Coq had no answer within {_SECONDS} seconds; merge categories"
             ) from None
     if done.returncode < 0:
         raise LimitError.not_machine_checked(
-            f"Coq was ended by signal {-done.returncode}, perhaps for want of memory; merge symbols"
+            f"Coq was ended by signal {-done.returncode}, perhaps for want of memory; merge categories"
         )
     return done.stdout if done.returncode == 0 else None
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import re
 import struct
 import zlib
@@ -36,28 +37,15 @@ def from_coq(printed: str) -> str:
     ...          "cap := None; set := Ball [1] 0 1 |}")
     '{"bits":0,"cap":null,"epsilon":["nats","1/2"],"lower":null,"numerators":[[1]],"set":["ball",["1"],"0"]}'
     """
-    fields = _record([token for token in _TOKEN.findall(printed) if not token.startswith("%")])
-    if "seeds" in fields:
-        return _canonical(_windows_of(fields))
-    high, wide, bits, rows, *sides = (fields.pop(name) for name in (_OF_DATA if "data_rows" in fields else _OF_FILE))
-    if len(rows) != high or any(len(row) != wide for row in rows):
-        raise ValueError("the rows are not as many or as long as the term says")
-    told = dict(zip(_SIDES, map(_epsilon_of, sides), strict=True))
-    if "set" in fields:
-        return _canonical({"bits": bits, "numerators": rows, **told, "set": _set_of(fields["set"])})
-    laws = [_set_of(fields["secret_law"]), [_set_of(each) for each in fields["given"]]]
-    return _canonical({"bits": bits, "numerators": rows, **told, "secret": laws})
+    left = iter(token for token in _TOKEN.findall(printed) if not token.startswith("%"))
+    if "{|" not in left:
+        raise ValueError("there is no record")
+    return _canonical(_of_term(_record(left)))
 
 
 def from_file(content: bytes) -> str:
     """Return canonical JSON of what a mechanism file promises, and of its integers."""
-    table = _parsed(content)
-    if "windows" in table:
-        return _canonical(_windows(table))
-    promise = table["guarantee"]
-    sides = {side: _side(promise.get(side)) for side in _SIDES}
-    about = {"secret": _laws(promise["secret"])} if "secret" in promise else {"set": _set(promise)}
-    return _canonical({"bits": table["bits"], "numerators": table["numerators"], **sides, **about})
+    return _canonical(_of_table(_parsed(content)))
 
 
 def samples_of(content: bytes) -> tuple[int, Fraction]:
@@ -88,14 +76,31 @@ def _canonical(value: Any) -> str:
 # What Coq prints.
 
 
-def _record(tokens: list[str]) -> dict[str, Any]:
-    start, end = tokens.index("{|"), tokens.index("|}")
-    left = iter([*tokens[start + 1 : end], ";"])
-    fields = {}
-    for name in left:
-        if next(left) != ":=":
+def _of_term(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return what the term of a file says, by the names of its fields."""
+    if "seeds" in fields:
+        return _windows_of(fields)
+    if "parts" in fields:
+        views = [[weight, _of_term(view)] for weight, view in fields["parts"]]
+        sides = {"epsilon": _epsilon_of(fields["record_eps"]), "lower": _epsilon_of(fields["record_lower"])}
+        return {**sides, "weight_bits": fields["weight_bits"], "parts": views}
+    high, wide, bits, rows, *sides_of = (fields.pop(name) for name in (_OF_DATA if "data_rows" in fields else _OF_FILE))
+    if len(rows) != high or any(len(row) != wide for row in rows):
+        raise ValueError("the rows are not as many or as long as the term says")
+    told = {"bits": bits, "numerators": rows, **dict(zip(_SIDES, map(_epsilon_of, sides_of), strict=True))}
+    if "set" in fields:
+        return {**told, "set": _set_of(fields["set"])}
+    return {**told, "secret": [_set_of(fields["secret_law"]), [_set_of(each) for each in fields["given"]]]}
+
+
+def _record(left: Iterator[str]) -> dict[str, Any]:
+    """Return the fields of a record, from the token after its opening."""
+    fields, end = {}, ";"
+    while end == ";":
+        name = next(left, "")
+        if next(left, "") != ":=":
             raise ValueError(f"{name} has no value")
-        fields[name], _ = _expression(left, ";")
+        fields[name], end = _expression(left, ";", "|}")
     return fields
 
 
@@ -110,6 +115,8 @@ def _expression(left: Iterator[str], *ends: str) -> tuple[Any, str]:
         elif token == "(":  # noqa: S105
             inner = _items(left, ")", ",")
             parts.append(inner[0] if len(inner) == 1 else inner)
+        elif token == "{|":  # noqa: S105
+            parts.append(_record(left))
         else:
             parts.append(int(token) if re.fullmatch(r"-?[0-9]+", token) else token)
     raise ValueError("the term has no end")
@@ -172,6 +179,28 @@ def _side(text: str | None) -> list[str] | None:
         return None
     found = re.fullmatch(r"\s*log\(([^()]*)\)\s*", text)
     return ["log", str(Fraction(found[1].strip()))] if found else ["nats", str(Fraction(text.strip()))]
+
+
+def _of_table(table: dict[str, Any]) -> dict[str, Any]:
+    """Return what the tables of a file say."""
+    if "windows" in table:
+        return _windows(table)
+    if "parts" in table:
+        views = [[part["weight"], _of_table(part["mechanism"])] for part in table["parts"]]
+        sides = [_side(part["mechanism"]["guarantee"].get("lower")) for part in table["parts"]]
+        stated = [side for side in sides if side is not None]
+        lower = max(stated, key=_size) if len(stated) == len(sides) else None
+        about = {"epsilon": _side(table["epsilon"]), "lower": lower, "weight_bits": table["weight_bits"]}
+        return {**about, "parts": views}
+    promise = table["guarantee"]
+    told = {side: _side(promise.get(side)) for side in _SIDES}
+    about = {"secret": _laws(promise["secret"])} if "secret" in promise else {"set": _set(promise)}
+    return {"bits": table["bits"], "numerators": table["numerators"], **told, **about}
+
+
+def _size(side: list[str]) -> float:
+    number = float(Fraction(side[1]))
+    return math.log(number) if side[0] == "log" else number
 
 
 def _windows(table: dict[str, Any]) -> dict[str, Any]:

@@ -12,8 +12,9 @@ from fractions import Fraction
 from typing import Any
 
 from mechdesign.errors import LimitError, shorten
+from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.numerics.exact import over_common_denominator
-from mechdesign.proofs.theories import WINDOWS, theory_of
+from mechdesign.proofs.theories import RECORDS, WINDOWS, theory_of
 from mechdesign.proofs.window_terms import window_term
 
 Table = Mapping[str, Any]
@@ -35,7 +36,7 @@ def without_nulls(value: Any) -> Any:
 def file_term(document: Table) -> str:
     """Return the term of the JSON of a file that loads: ``File ...``, or of a secret ``SecretFile ...``.
 
-    Of a file of windows it is ``WindowsFile ...``.
+    Of a file of windows it is ``WindowsFile ...``, and of one of views of records ``RecordsFile ...``.
 
     Raises
     ------
@@ -48,6 +49,8 @@ def file_term(document: Table) -> str:
     >>> file_term({"bits": 2, "numerators": [[3, 1], [1, 3]], "guarantee": promise})
     'File 2 2 2 [[3; 1]; [1; 3]] (Log 3 1) None None (Ball [1; 1] 2 1)'
     """
+    if theory_of(document) is RECORDS:
+        return _records(document)
     if theory_of(document) is WINDOWS:
         return window_term(document, _epsilon(document["epsilon"]), _option(document.get("cap")))
     rows, promise = document["numerators"], without_nulls(document["guarantee"])
@@ -71,7 +74,7 @@ def set_term(table: Table) -> str:
         own = sorted(table.keys() - {"epsilon", "lower", "cap"})
         raise LimitError.not_machine_checked(
             f"the machine-checked proofs do not cover the set with the keys {shorten(own)}; they cover l1 balls, "
-            "hulls, limits of symbols and events, products and unions; verify it without --machine-checked"
+            "hulls, limits of categories and events, products and unions; verify it without --machine-checked"
         )
     return _KINDS[found](table)
 
@@ -165,6 +168,21 @@ def _pairs(table: Table) -> str:
 
 def _union(table: Table) -> str:
     return _fold("Either", [set_term(each) for each in ([table["cover"]] if "cover" in table else table["sets"])])
+
+
+def _records(document: Table) -> str:
+    """Return the term of views of records: what is promised of the whole, and each view with its weight."""
+    for part in document["parts"]:
+        if theory_of(part["mechanism"]) is WINDOWS:
+            raise LimitError.not_machine_checked(
+                f"the view {shorten(part['name'])} is of windows, and the machine-checked proofs of whole records are "
+                "about views with a list of labels; verify it without --machine-checked"
+            )
+    sides = [part["mechanism"]["guarantee"].get("lower") for part in document["parts"]]
+    stated = [side for side in sides if side is not None]
+    lower = max(stated, key=lambda side: Epsilon.of(side).exp_down) if len(stated) == len(sides) else None
+    views = _list(f"({part['weight']}, {file_term(part['mechanism'])})" for part in document["parts"])
+    return f"RecordsFile {_epsilon(document['epsilon'])} {_option(lower)} {document['weight_bits']} {views}"
 
 
 def _secret(table: Table) -> str:

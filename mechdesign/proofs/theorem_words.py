@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from mechdesign.errors import shorten
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.numerics.exact import plain_text
-from mechdesign.proofs.theories import SECRET, WINDOWS, theory_of
+from mechdesign.proofs.theories import RECORDS, SECRET, WINDOWS, theory_of
 
 _SIDES = {
     "epsilon": "for every prior Q of the set, every report y and every input x: K(y|x) <= e^{} sum Q(x') K(y|x')",
@@ -27,13 +27,19 @@ _OF_WINDOWS = {
     "share of at least {1}, every string x and every window y: K(y|x) <= e^{0} sum Q(x') K(y|x')",
     "cap": "for every two strings K(y|x) <= e^{} K(y|x')",
 }
+_OF_RECORDS = (
+    "for any records, every joint law P whose views lie in the sets of the parts, every record x and every "
+    "report (i, y): K(i, y|x) <= e^{} sum P(x') K(i, y|x'); "
+    "the weights sum to 2^{}, and the rows to 1; each view keeps its own promise; and some records have such a law"
+)
 _LEARNT = (
     "; and whatever the prior is, the shares of {} independent draws from it are farther from it than the radius with "
     "probability at most {}"
 )
 _LEARNT_FROM_COUNTS = (
-    "; and whatever the prior is, {} independent draws from it contradict it with probability at most {}, and every "
-    "prior that the counts do not contradict is within the radius"
+    "; and whatever the prior is, {0} independent draws from it contradict it with probability at most {1}, and every "
+    "prior that the counts do not contradict is within the radius; draws contradict a prior if some set of categories "
+    "was hit so often that {0} draws from this prior do so with probability at most {1} / (2^{2} - 2)"
 )
 
 
@@ -68,6 +74,8 @@ def theorem_in_words(document: Mapping[str, Any], learnt: Learnt | None = None) 
         return "; and ".join(told) + (
             "; the rows sum to 1, and samples that lie in the windows as the file states are such a population"
         )
+    if theory_of(document) is RECORDS:
+        return _OF_RECORDS.format(exponent(document["epsilon"]), document["weight_bits"])
     promise, of_secret = document["guarantee"], theory_of(document) is SECRET
     sides, kind = (_OF_A_SECRET, "joint law") if of_secret else (_SIDES, "prior")
     told = [words.format(exponent(promise[side])) for side, words in sides.items() if promise.get(side) is not None]
@@ -75,18 +83,27 @@ def theorem_in_words(document: Mapping[str, Any], learnt: Learnt | None = None) 
     if learnt is None:
         return words
     second = _LEARNT_FROM_COUNTS if learnt.from_counts else _LEARNT
-    return words + second.format(learnt.samples, str(promise["delta"]).lower())
+    return words + second.format(learnt.samples, str(promise["delta"]).lower(), len(document["numerators"]))
 
 
 def place_in_words(document: Mapping[str, Any], output: int, place: int) -> str:
     """Return where the test of a file fails: an output, and an input or a value of the secret, by their positions."""
     if theory_of(document) is WINDOWS:
         return f"window {place} of seed {output}" if output < document["seeds"] else "the least share of the windows"
+    if theory_of(document) is RECORDS:
+        return _view_in_words(document, output, place)
     named = f"that of output {shorten(document['outputs'][output])}"
     if theory_of(document) is not SECRET:
         return f"{named} at the input {shorten(document['inputs'][place])}"
     values = document["guarantee"]["secret"]["values"]
     return f"{named} at the secret value {shorten(values[place])}" if place < len(values) else f"the cap of{named[7:]}"
+
+
+def _view_in_words(document: Mapping[str, Any], view: int, output: int) -> str:
+    part = document["parts"][view]
+    outputs = part["mechanism"]["outputs"]
+    where = f"output {shorten(outputs[output])} of " if output < len(outputs) else ""
+    return f"that of {where}the view {shorten(part['name'])}"
 
 
 def exponent(text: str) -> str:

@@ -51,6 +51,14 @@ WINDOWS = Theory(
     ("Spec", "SpecWindows"),
     (*_COMMON, "SpecWindows", "Windows"),
 )
+RECORDS = Theory(
+    "records_file",
+    "record_promise",
+    "records_check_correct",
+    "records_refused",
+    ("Spec", "SpecRecords"),
+    (*_COMMON, "SpecRecords", "Records"),
+)
 
 
 def theory_of(document: Mapping[str, Any]) -> Theory:
@@ -63,4 +71,6 @@ def theory_of(document: Mapping[str, Any]) -> Theory:
     """
     if str(document.get("schema")).startswith("mechdesign/windows/"):
         return WINDOWS
+    if str(document.get("schema")).startswith("mechdesign/records/"):
+        return RECORDS
     return SECRET if document["guarantee"].get("secret") is not None else MATRIX

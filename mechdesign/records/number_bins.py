@@ -78,7 +78,7 @@ class NumberBins:
         places = [len(ordered) * k // bins for k in range(1, bins)]
         edges = [edge for edge in np.unique(ordered[places]).tolist() if edge > ordered[0]]
         if not edges:
-            raise InputError.too_few_symbols(
+            raise InputError.too_few_categories(
                 f"all numbers, or nearly all, are {_shown(float(ordered[0]))}, which one bin holds; give edges"
             )
         return cls(tuple(edges))

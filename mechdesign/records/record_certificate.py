@@ -115,7 +115,7 @@ def queries_of_records(
     shown = []
     if mechanism.secret is not None:
         raise InputError.set_not_accepted(
-            f"the promise is about {mechanism.secret} alone, and the bound is for promises about the whole record"
+            f"the promise is about {mechanism.guarantee.whose}, and the bound is for promises about the whole record"
         )
     for part, value in zip(mechanism.parts, values, strict=True):
         _refuse_open(part)

@@ -350,7 +350,12 @@ def _set_of(view: View, delta: Fraction | None, *, known: bool) -> UncertaintySe
         return SecretPromise(given, secret=view.secret, useful=view.name, delta=delta, known=known)
     if given and all(isinstance(counts, Mapping) for counts in given.values()):
         return set_against(given, delta=delta, known=known)
-    return L1Ball.from_counts(given, delta=delta, known=known)
+    ball = L1Ball.from_counts(given, delta=delta, known=known)
+    if known or view.combinations is None:
+        return ball
+    # The counts choose what is merged. No choice makes the l1 distance larger than it is without merging.
+    apart = [*given.values(), *[0] * (view.combinations - len(given))]
+    return L1Ball(ball.center, L1Ball.from_counts(apart, delta=delta).radius, ball.labels, evidence=ball.evidence)
 
 
 def _mechanism(

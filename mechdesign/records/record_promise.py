@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NoReturn
 
-from mechdesign.errors import InputError
+from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism import Guarantee
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.windows.window_promise import WindowPromise
@@ -43,7 +43,7 @@ class RecordPromise:
     @property
     def whose(self) -> str:
         """What the promise is about."""
-        return "the whole record" if self.secret is None else f"{self.secret} alone"
+        return "the whole record" if self.secret is None else f"the attribute {shorten(self.secret)} alone"
 
     @property
     def epsilon(self) -> Epsilon:
@@ -90,5 +90,5 @@ class RecordPromise:
             return (
                 f"PML with {sides} about the whole record for every joint law whose views lie in the sets of the parts"
             )
-        law = f"every joint law of {self.secret} and the record whose views lie in the sets of the parts"
+        law = f"every joint law of {shorten(self.secret)} and the record whose views lie in the sets of the parts"
         return f"PML with {sides} about {self.whose} for {law}; nothing is promised about the rest of the record"

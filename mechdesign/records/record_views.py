@@ -45,6 +45,8 @@ class View:
         of the records, drawn at random, chooses heavy strings, and the rest proves (`split_sample`).
     merged : str, optional
         The symbol that stands for all combinations that the view does not list; without it they are refused.
+    combinations : int, optional
+        How many combinations there are, of which the counts have chosen those that are merged: delta covers the choice.
     secret : str, optional
         The attribute about which the view promises, and about nothing else: the counts are then by its values,
         ``{value: {label: count}}``.
@@ -67,6 +69,7 @@ class View:
     windows: Mapping[str, Any] | None = None
     merged: str | None = None
     secret: str | None = None
+    combinations: int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "attributes", checked_attributes(self.attributes))

@@ -10,6 +10,7 @@ import numpy as np
 
 from mechdesign.display.numbers import counted, text_above
 from mechdesign.display.text import some
+from mechdesign.errors import shorten
 from mechdesign.mechanism.words import delta_in_words
 from mechdesign.numerics.exact import printed_up
 from mechdesign.records.record_views import join, split
@@ -63,12 +64,8 @@ class RecordWords:
         if of_report:
             return facts
         if self.secret is not None:
-            facts.append(
-                (
-                    "not protected",
-                    f"everything else in the record: reports may tell it as far as {self.secret} is not told",
-                )
-            )
+            others = f"everything else in the record, as far as that says nothing about {shorten(self.secret)}"
+            facts.append(("not protected", others))
         if promise.delta is not None:
             words = "the sum over the views: the true law of one of them lies outside with at most this probability"
             if promise.asserts_samples:

@@ -194,8 +194,8 @@ def side_leakages(mechanism: RecordMechanism, records: Any) -> tuple[SideLeakage
     """
     if mechanism.secret is not None:
         raise InputError.set_not_accepted(
-            f"the promise is about {mechanism.secret} alone, and this computes what is told about the record to those "
-            "who know a column; leave the records out"
+            f"the promise is about {mechanism.guarantee.whose}, and this computes what is told about the record to "
+            "those who know a column; leave the records out"
         )
     names = list(mechanism.alphabets)
     sample = RecordSample.of(records, names, bins=dict(mechanism.bins), alphabets=dict(mechanism.alphabets))

@@ -129,8 +129,7 @@ def views_of(  # noqa: PLR0913 - each is a choice of its own
     {'sex+wife': ('m & y',)}
     """
     together = [_split(group, records) for group in groups]
-    beside = _beside(secret, side, unseen)
-    _check_unseen(unseen, pairs=pairs, declared=bool(impossible := list(impossible)), side=side)
+    beside = _beside(secret, side, unseen, pairs=pairs, declared=bool(impossible := list(impossible)))
     free = strings or {}
     whole = [name for name in columns_in(records) if name != counts] if columns is None else columns
     wanted = [name for name in _wanted(whole, together, beside) if name not in free]
@@ -153,8 +152,9 @@ def views_of(  # noqa: PLR0913 - each is a choice of its own
         given = _workload(sample, attributes, kept, (workloads or {}).get(name), pairs=pairs)
         about = None if attributes == (secret,) else secret
         views.append(View(attributes, _counts(sample, attributes, kept, beside, about), given, value, secret=about))
-    of_strings = {name: _counts_of_strings(records, name, each, missing, counts) for name, each in free.items()}
-    return RecordViews((*views, *_open_views(of_strings, free, workloads, values)), sample.bins, ruled_out)
+    of_shown = {name: each for name, each in sample.bins.items() if name in main}  # a secret in bins may not be shown
+    views += _open_views(records, free, (workloads or {}, values or {}), missing, counts)
+    return RecordViews(tuple(views), of_shown, ruled_out)
 
 
 def views_of_tables(
@@ -235,8 +235,9 @@ def _split(group: str | Sequence[str], records: Any) -> Labels:
     return tuple(group.split(JOINT))
 
 
-def _beside(secret: str | None, side: Sequence[str], unseen: str) -> Sequence[str]:
-    """Return the columns by which views are counted."""
+def _beside(secret: str | None, side: Sequence[str], unseen: str, *, pairs: bool, declared: bool) -> Sequence[str]:
+    """Return the columns by which views are counted, after refusing what cannot be done together."""
+    _check_unseen(unseen, pairs=pairs, declared=declared, side=side)
     if secret is None:
         return side
     if side or unseen == "merge":
@@ -273,7 +274,7 @@ def _merging(sample: RecordSample, attributes: Labels, workload: object) -> View
     rows = Workload.marginals(sample.shape(attributes)).queries(kept.size)[:, kept]
     rows = np.block([[rows, np.zeros((len(rows), 1))], [np.zeros((1, len(labels))), np.ones((1, 1))]])
     prior = {**dict(zip(labels, counts[kept].tolist(), strict=True)), rest: 0}
-    return View(attributes, prior, Workload.matrix(rows.tolist()), merged=rest)
+    return View(attributes, prior, Workload.matrix(rows.tolist()), merged=rest, combinations=kept.size)
 
 
 def _check_names(given: Iterable[str], names: Sequence[str]) -> None:
@@ -311,11 +312,14 @@ def _counts_of_strings(
 
 
 def _open_views(
-    counts: Mapping[str, dict[str, int]], options: Mapping[str, Any], workloads: Any, values: Any
+    records: Any, options: Mapping[str, Any], asked: tuple[Any, Any], missing: str | None, counts: str | None
 ) -> list[View]:
-    """Return the views of columns of any strings."""
-    given = {name: ((workloads or {}).get(name), (values or {}).get(name, 1.0)) for name in counts}
-    return [View((name,), own, *given[name], options[name]) for name, own in counts.items()]
+    """Return the views of columns of any strings; of each the workload and the value may be asked for."""
+    found, (workloads, values) = [], asked
+    for name, own in options.items():
+        prior = _counts_of_strings(records, name, own, missing, counts)
+        found.append(View((name,), prior, workloads.get(name), values.get(name, 1.0), own))
+    return found
 
 
 def _wanted(columns: Sequence[str], groups: Sequence[Labels], side: Sequence[str]) -> list[str]:

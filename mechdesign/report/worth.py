@@ -11,11 +11,11 @@ from mechdesign.optimize import Verification
 from mechdesign.utility import Objective
 
 _PLAIN = {
-    "mutual-information": "how much a report tells about the value on average, in nats (mutual information)",
-    "chi-square": "how strongly reports depend on the values (chi-square information)",
-    "total-variation": "how strongly reports depend on the values (total variation)",
-    "squared-hellinger": "how strongly reports depend on the values (squared Hellinger information)",
-    "hamming-accuracy": "how often the best guess from a report is the true value",
+    "mutual-information": "how much a report tells about the category on average, in nats (mutual information)",
+    "chi-square": "how strongly reports depend on the categories (chi-square information)",
+    "total-variation": "how strongly reports depend on the categories (total variation)",
+    "squared-hellinger": "how strongly reports depend on the categories (squared Hellinger information)",
+    "hamming-accuracy": "how often the best guess from a report is the true category",
     "expected-gain": "the mean gain of the best guess from a report, by a given table of gains",
     "expected-distortion": "minus the mean distortion of the best guess from a report, by a given table",
     "explained-variance": "how much of the variance of a number the best prediction from a report explains",

@@ -179,7 +179,7 @@ def _guarded(compute: Callable[[Given], Result], given: Given) -> Result:
     except MechdesignError:
         raise
     except MemoryError:
-        raise LimitError.out_of_memory("out of memory; give fewer symbols, or more memory") from None
+        raise LimitError.out_of_memory("out of memory; give fewer categories, or more memory") from None
     except Exception as error:  # a utility of the user's own may raise anything
         raise SolverError.defect(
             f"internal error ({type(error).__name__}: {shorten(str(error), 200)[1:-1]})"

@@ -113,7 +113,7 @@ def _panel(rows: Sequence[SweepRow]) -> Panel:
             lines.append(Line(name, [x for x, _ in finite], [y for _, y in finite], baseline=True))
     unit = problem.utility.unit
     return Panel(
-        title=rows[0].source or f"{problem.uncertainty.size} symbols",
+        title=rows[0].source or f"{problem.uncertainty.size} categories",
         facts=", ".join(text for name, text in facts[0].items() if name not in varied and text),
         ylabel=problem.utility.name + ("" if unit == "1" else f" ({unit})"),
         lines=tuple(lines),

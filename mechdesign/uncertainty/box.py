@@ -81,7 +81,7 @@ class LowerLimits(PieceSet):
         return excess_of_lower(self.lower, evidence, level, self.labels)
 
     def __repr__(self) -> str:
-        return f"LowerLimits({self.size} symbols, sum={float(sum(self.lower)):.6g})"
+        return f"LowerLimits({self.size} categories, sum={float(sum(self.lower)):.6g})"
 
     @cached_property
     def pieces(self) -> tuple[Piece, ...]:
@@ -90,11 +90,11 @@ class LowerLimits(PieceSet):
 
     def in_words(self) -> str:
         """Return the priors of the set in words."""
-        return f"every prior that gives each of {self.size} symbols at least its lower limit"
+        return f"every prior that gives each of {self.size} categories at least its lower limit"
 
     def one_in_words(self) -> str:
         """Return one prior of the set in words."""
-        return f"a prior that gives each of {self.size} symbols at least its lower limit"
+        return f"a prior that gives each of {self.size} categories at least its lower limit"
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,8 @@ class Box(PieceSet):
 
     def __repr__(self) -> str:
         return (
-            f"Box({self.size} symbols, sum of lower={float(sum(self.lower)):.6g}, upper={float(sum(self.upper)):.6g})"
+            f"Box({self.size} categories, sum of lower={float(sum(self.lower)):.6g}, "
+            f"upper={float(sum(self.upper)):.6g})"
         )
 
     @cached_property
@@ -168,11 +169,11 @@ class Box(PieceSet):
 
     def in_words(self) -> str:
         """Return the priors of the set in words."""
-        return f"every prior within the limits of each of {self.size} symbols"
+        return f"every prior within the limits of each of {self.size} categories"
 
     def one_in_words(self) -> str:
         """Return one prior of the set in words."""
-        return f"a prior within the limits of each of {self.size} symbols"
+        return f"a prior within the limits of each of {self.size} categories"
 
 
 @dataclass(frozen=True)
@@ -233,7 +234,7 @@ class L1Box(PieceSet):
         return f"the radius {float(self.radius):.12g} is below {float(least):.12g}"
 
     def __repr__(self) -> str:
-        return f"L1Box({self.size} symbols, radius={float(self.radius):.6g})"
+        return f"L1Box({self.size} categories, radius={float(self.radius):.6g})"
 
     @cached_property
     def pieces(self) -> tuple[Piece, ...]:
@@ -243,11 +244,11 @@ class L1Box(PieceSet):
 
     def in_words(self) -> str:
         """Return the priors of the set in words."""
-        return f"every prior within the limits of {self.size} symbols and l1 distance {float(self.radius):.6g}"
+        return f"every prior within the limits of {self.size} categories and l1 distance {float(self.radius):.6g}"
 
     def one_in_words(self) -> str:
         """Return one prior of the set in words."""
-        return f"a prior within the limits of {self.size} symbols and l1 distance {float(self.radius):.6g}"
+        return f"a prior within the limits of {self.size} categories and l1 distance {float(self.radius):.6g}"
 
 
 def _half(evidence: Evidence) -> Evidence:

@@ -95,7 +95,7 @@ class ConvexHull(UncertaintySet):
         for index, name in enumerate(names):
             if all(prior[index] == 0 for prior in exact):
                 raise InputError.never_occurs(
-                    f"the symbol {shorten(name)} has probability 0 under every prior, where leakage is defined "
+                    f"the category {shorten(name)} has probability 0 under every prior, where leakage is defined "
                     "on the support only; leave it out"
                 )
         object.__setattr__(self, "priors", exact)
@@ -104,7 +104,7 @@ class ConvexHull(UncertaintySet):
         object.__setattr__(self, "center", self._mixed())
 
     def __repr__(self) -> str:
-        return f"ConvexHull({len(self.priors)} priors on {self.size} symbols)"
+        return f"ConvexHull({len(self.priors)} priors on {self.size} categories)"
 
     @property
     def convex_hull(self) -> ConvexHull:

@@ -71,7 +71,7 @@ def check_limits(sets: int, symbols: int) -> None:
     """
     if sets > 1 and sets * symbols > _MOST_LIMITS:
         raise InputError.too_many_given(
-            f"{sets} sets have limits from samples for {symbols} symbols each; accepted: {_MOST_LIMITS} symbols "
+            f"{sets} sets have limits from samples for {symbols} categories each; accepted: {_MOST_LIMITS} categories "
             "in all; l1 balls do not count"
         )
 
@@ -98,7 +98,7 @@ def check_limits_of_secret(values: int, symbols: int, sets: int) -> None:
     derived = values + (sets - 1) * symbols
     if sets > 1 and derived > _MOST_LIMITS_OF_A_SECRET:
         raise InputError.too_many_given(
-            f"limits from samples for a secret of {values} values and {symbols} symbols are {derived} in all; "
+            f"limits from samples for a secret of {values} values and {symbols} categories are {derived} in all; "
             f"accepted: at most {_MOST_LIMITS_OF_A_SECRET}; use limits that are l1 balls, which do not count"
         )
 
@@ -120,8 +120,8 @@ def check_samples(tables: Iterable[Mapping[str, Any]], symbols: int) -> None:
     samples = [of["samples"] for of in of_events if isinstance(of.get("samples"), int)]
     if symbols > few and len(samples) > 1 and sum(samples) > most:
         raise InputError.too_many_given(
-            f"{len(samples)} sets of events of {symbols} symbols have {sum(samples)} samples in all; accepted: "
-            f"{most}, or at most {few} symbols; use l1 balls"
+            f"{len(samples)} sets of events of {symbols} categories have {sum(samples)} samples in all; accepted: "
+            f"{most}, or at most {few} categories; use l1 balls"
         )
 
 

@@ -55,7 +55,7 @@ from mechdesign.uncertainty.registry import takes_as_known
 from mechdesign.uncertainty.relative_ball import EventSet, RelativeBall
 
 _NamedCounts = Annotated[dict[str, Count], Field(max_length=MOST_SYMBOLS)]
-_LABELS_BESIDE_COUNTS = "has labels beside counts, which name their symbols; leave the labels out"
+_LABELS_BESIDE_COUNTS = "has labels beside counts, which name their categories; leave the labels out"
 _ESTIMATE = (
     one_of("center", "counts"),
     needs("samples", "delta", "counts"),
@@ -217,7 +217,7 @@ def _ball_of_guarantee(record: _BallGuarantee, place: Place) -> L1Ball:
     if evidence is not None and derived is not None and ball.radius < derived:
         raise GuaranteeError.delta_false(
             f"{place.source}: the radius {float(ball.radius):.12g} is below {float(derived):.12g}, which delta "
-            f"{record.delta} needs with {evidence.samples} samples over {ball.size} symbols by the bound "
+            f"{record.delta} needs with {evidence.samples} samples over {ball.size} categories by the bound "
             f"{evidence.bound}; the claimed delta is false"
         )
     return L1Ball(ball.center, ball.radius, place.inputs, evidence=evidence)
@@ -343,7 +343,7 @@ class PiecesCodec(Codec):
         if excess:
             raise GuaranteeError.delta_false(
                 f"{place.source}: {excess}, while delta {record.delta} is claimed with {evidence.samples} samples over "
-                f"{known.size} symbols; the claimed delta is false"
+                f"{known.size} categories; the claimed delta is false"
             )
         return known.supported_by(evidence)
 

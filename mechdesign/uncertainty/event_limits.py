@@ -58,7 +58,7 @@ def counts_of_events(counts: Sequence[int], samples: int) -> Counts:
         if samples > _MOST_SAMPLES:
             raise InputError.too_many_given(
                 f"the limits of all events would be listed for {samples} samples; accepted: at most {_MOST_SAMPLES}, "
-                f"or counts of at most {_MOST_LISTED} symbols whose total is the samples; use an L1Ball"
+                f"or counts of at most {_MOST_LISTED} categories whose total is the samples; use an L1Ball"
             )
         return np.arange(samples + 1)
     sums = np.zeros(1, dtype=np.int64)

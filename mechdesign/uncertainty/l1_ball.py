@@ -88,7 +88,7 @@ class L1Ball(Ball):
         exact_radius = checked_radius(radius)
         if exact_radius == 0 and 0 in prior:
             raise InputError.never_occurs(
-                f"the symbol {shorten(names[prior.index(Fraction(0))])} has probability 0 under a known prior, where "
+                f"the category {shorten(names[prior.index(Fraction(0))])} has probability 0 under a known prior, where "
                 "leakage is defined on the support only; leave it out, or give a positive radius or delta"
             )
         if evidence is not None:
@@ -108,7 +108,7 @@ class L1Ball(Ball):
         if evidence is not None and self.asserts_samples:
             text += f", samples={evidence.samples} asserted"
         printed = "" if self.within_simplex else ", within_simplex=False"
-        return f"L1Ball({self.size} symbols, radius={float(self.radius):.6g}{text}{printed})"
+        return f"L1Ball({self.size} categories, radius={float(self.radius):.6g}{text}{printed})"
 
     @classmethod
     def from_counts(

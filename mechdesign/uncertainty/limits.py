@@ -33,7 +33,7 @@ def exact_limits(limits: Numbers, labels: tuple[str, ...], name: str) -> tuple[F
     exact = tuple(rational(limit, f"number {index + 1} of {name}") for index, limit in enumerate(given))
     if len(exact) != len(labels):
         raise InputError.wrong_size(
-            f"{name} are {len(exact)} numbers for {len(labels)} symbols; give one for each symbol"
+            f"{name} are {len(exact)} numbers for {len(labels)} categories; give one for each category"
         )
     for limit, label in zip(exact, labels, strict=True):
         if not 0 <= limit <= 1:
@@ -90,7 +90,7 @@ def seen_of(evidence: Evidence) -> list[Fraction]:
     """
     if len(evidence.counts) > _MOST_SYMBOLS:
         raise InputError.too_many_given(
-            f"there are {len(evidence.counts)} symbols; accepted: at most {_MOST_SYMBOLS} where limits are derived "
+            f"there are {len(evidence.counts)} categories; accepted: at most {_MOST_SYMBOLS} where limits are derived "
             "from counts; use an L1Ball"
         )
     total = sum(evidence.counts)

@@ -74,8 +74,8 @@ class LowerFunction(LowerProbability):
         prior, names = labelled_center(center, labels)
         if len(prior) > _MOST_SYMBOLS:
             raise LimitError.too_much_work(
-                f"f of {len(prior)} symbols has 2^{len(prior)} values (at most 2^{_MOST_SYMBOLS}); merge symbols, "
-                "or use a Box, a RelativeBall or an EventSet"
+                f"f of {len(prior)} categories has 2^{len(prior)} values (at most 2^{_MOST_SYMBOLS}); merge "
+                "categories, or use a Box, a RelativeBall or an EventSet"
             )
         object.__setattr__(self, "f", f)
         object.__setattr__(self, "center", prior)
@@ -85,7 +85,7 @@ class LowerFunction(LowerProbability):
 
     def __repr__(self) -> str:
         text = "" if self.supermodular else "not "
-        return f"LowerFunction({self.size} symbols, {text}supermodular)"
+        return f"LowerFunction({self.size} categories, {text}supermodular)"
 
     @property
     def supermodular(self) -> bool:
@@ -120,7 +120,7 @@ class LowerFunction(LowerProbability):
         for i, label in enumerate(self.labels):
             if values[-1 - (1 << i)] == common:
                 raise InputError.never_occurs(
-                    f"the symbol {shorten(label)} has probability 0 under every prior of the set, where leakage is "
+                    f"the category {shorten(label)} has probability 0 under every prior of the set, where leakage is "
                     "defined on the support only; leave it out"
                 )
         if self.supermodular:
@@ -196,8 +196,8 @@ class LowerFunction(LowerProbability):
 
     def in_words(self) -> str:
         """Return the priors of the set in words."""
-        return f"every prior above a lower probability on {self.size} symbols"
+        return f"every prior above a lower probability on {self.size} categories"
 
     def one_in_words(self) -> str:
         """Return one prior of the set in words."""
-        return f"a prior above a lower probability on {self.size} symbols"
+        return f"a prior above a lower probability on {self.size} categories"

@@ -100,7 +100,7 @@ class ProductCodec(Codec):
             sizes = [len(inner.inputs or ()) for _, inner in factors]
             if sizes[0] * sizes[1] != len(place.inputs):
                 raise InputError.wrong_size(
-                    f"{place.source}: factors of {sizes[0]} and {sizes[1]} symbols for {len(place.inputs)} inputs; "
+                    f"{place.source}: factors of {sizes[0]} and {sizes[1]} categories for {len(place.inputs)} inputs; "
                     "give an input for each pair"
                 )
         first, second = (set_of(*factor) for factor in factors)

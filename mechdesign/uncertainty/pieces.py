@@ -209,7 +209,7 @@ class PieceSet(LowerProbability):
         for i, label in enumerate(self.labels):
             if any(total - row[i] - slack == common for total, row, slack in zip(totals, masses, slacks, strict=True)):
                 raise InputError.never_occurs(
-                    f"the symbol {shorten(label)} has probability 0 under every prior of the set, where leakage is "
+                    f"the category {shorten(label)} has probability 0 under every prior of the set, where leakage is "
                     "defined on the support only; leave it out"
                 )
 

@@ -58,7 +58,7 @@ class PriorMixture:
             named = f"prior {k + 1} of the claim"
             if len(prior) != len(self.priors[0]) or min(prior, default=-1) < 0 or _sum(prior, named) != 1:
                 raise InputError.wrong_sum(
-                    f"{named} is {shorten([str(q) for q in prior])}; accepted: probabilities, one a symbol, that sum "
+                    f"{named} is {shorten([str(q) for q in prior])}; accepted: probabilities, one a category, that sum "
                     "to 1 exactly"
                 )
 

@@ -249,10 +249,10 @@ class PriorSet(ABC):
             If there are not N rows, or they have other labels.
         """
         rows = aligned_rows(columns, self.labels, "the matrix")
-        matrix = real_array(rows, "the matrix", "numbers, a row for each symbol")
+        matrix = real_array(rows, "the matrix", "numbers, a row for each category")
         if matrix.ndim != 2 or matrix.shape[0] != self.size:
             raise InputError.wrong_size(
-                f"the matrix has shape {matrix.shape}; accepted: ({self.size}, M), a row for each symbol"
+                f"the matrix has shape {matrix.shape}; accepted: ({self.size}, M), a row for each category"
             )
         return matrix
 
@@ -278,7 +278,7 @@ class PriorSet(ABC):
             If its length is not N, or it has other labels.
         """
         values = aligned_vector(column, self.labels, "the column")
-        vector = real_array(values, "the column", "a number for each symbol")
+        vector = real_array(values, "the column", "a number for each category")
         if vector.shape != (self.size,):
             raise InputError.wrong_size(f"the column has shape {vector.shape}; accepted: ({self.size},)")
         return vector
@@ -308,7 +308,7 @@ def check_one_size(priors: Iterable[Sequence[Fraction]]) -> None:
     """
     sizes = sorted({len(prior) for prior in priors})
     if len(sizes) > 1:
-        raise InputError.wrong_size(f"the priors have {sizes[0]} and {sizes[-1]} symbols; give all the same number")
+        raise InputError.wrong_size(f"the priors have {sizes[0]} and {sizes[-1]} categories; give all the same number")
 
 
 def exact_prior(
@@ -336,7 +336,7 @@ def exact_prior(
     given = entries(values, name, "a list of probabilities")
     exact = [checked_weight(weight, f"probability {index + 1} of {name}") for index, weight in enumerate(given)]
     if len(exact) < 2:
-        raise InputError.too_few_symbols(f"{name} has {len(exact)} probabilities; give at least two")
+        raise InputError.too_few_categories(f"{name} has {len(exact)} probabilities; give at least two")
     for index, weight in enumerate(exact):
         if weight < 0:
             raise InputError.not_probabilities(

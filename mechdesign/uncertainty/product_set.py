@@ -88,7 +88,7 @@ class ProductSet(UncertaintySet):
         check_kind(separator, str, "the separator", "a string")
         if first.size * second.size > _MOST_SYMBOLS:
             raise InputError.too_many_given(
-                f"{first.size} and {second.size} symbols make {first.size * second.size} pairs; "
+                f"{first.size} and {second.size} categories make {first.size * second.size} pairs; "
                 f"accepted: at most {_MOST_SYMBOLS}"
             )
         labels = joined_labels(product(first.labels, second.labels), separator)

@@ -127,7 +127,7 @@ class RelativeBall(Ball, PieceSet):
         return f"gamma {float(self.gamma):.12g} is below {float(limits.least_gamma(self.alpha)):.12g}"
 
     def __repr__(self) -> str:
-        return f"RelativeBall({self.size} symbols, alpha={float(self.alpha):.6g}, gamma={float(self.gamma):.6g})"
+        return f"RelativeBall({self.size} categories, alpha={float(self.alpha):.6g}, gamma={float(self.gamma):.6g})"
 
     @property
     def line(self) -> tuple[Fraction, Fraction]:
@@ -217,7 +217,7 @@ class EventSet(PieceSet):
             )
         if len(factors) * len(prior) > _MOST_MASSES:
             raise InputError.too_many_given(
-                f"{len(factors)} alphas for {len(prior)} symbols make {len(factors) * len(prior)} masses; "
+                f"{len(factors)} alphas for {len(prior)} categories make {len(factors) * len(prior)} masses; "
                 f"accepted: at most {_MOST_MASSES}"
             )
         pairs = [_checked(alpha, gamma) for alpha, gamma in zip(factors, missing, strict=True)]
@@ -244,7 +244,7 @@ class EventSet(PieceSet):
         return ""
 
     def __repr__(self) -> str:
-        return f"EventSet({self.size} symbols, {len(self.alphas)} pieces)"
+        return f"EventSet({self.size} categories, {len(self.alphas)} pieces)"
 
     @property
     def ball(self) -> Ball | None:
@@ -261,11 +261,11 @@ class EventSet(PieceSet):
 
     def in_words(self) -> str:
         """Return the priors of the set in words."""
-        return f"every prior that gives each event on {self.size} symbols at least its lower limit"
+        return f"every prior that gives each event on {self.size} categories at least its lower limit"
 
     def one_in_words(self) -> str:
         """Return one prior of the set in words."""
-        return f"a prior that gives each event on {self.size} symbols at least its lower limit"
+        return f"a prior that gives each event on {self.size} categories at least its lower limit"
 
 
 def _piece(center: tuple[Fraction, ...], alpha: Fraction, gamma: Fraction) -> Piece:

@@ -155,7 +155,7 @@ class SecretPromise(UncertaintySet):
         for known, counts, name in zip(sets, wanted, names, strict=True):
             check_kind(known, UncertaintySet, f"the set for {name}", "an L1Ball or a Box")
             if known.size != len(counts):
-                raise InputError.wrong_size(f"the set for {name} has {known.size} symbols; accepted: {len(counts)}")
+                raise InputError.wrong_size(f"the set for {name} has {known.size} categories; accepted: {len(counts)}")
             if known.exact_set is not known or known.secret_promise is not None:
                 raise InputError.ball_leaves_simplex(
                     f"the set for {name} is {shorten(known)}; give a set inside the simplex, such as a Box"
@@ -170,7 +170,7 @@ class SecretPromise(UncertaintySet):
 
     def __repr__(self) -> str:
         values, state = len(self.joint.values), "known" if self.limits is None else "uncertain"
-        return f"SecretPromise({self.secret}: {values} values, {self.useful}: {self.size} symbols, {state})"
+        return f"SecretPromise({self.secret}: {values} values, {self.useful}: {self.size} categories, {state})"
 
     # What the set declares
 

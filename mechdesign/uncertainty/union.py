@@ -102,7 +102,7 @@ class Union(UncertaintySet):
         K = len(members)
         if K * members[0].size > _MOST_NUMBERS:
             raise InputError.too_many_given(
-                f"{K} sets on {members[0].size} symbols are too many; accepted: {_MOST_NUMBERS} numbers"
+                f"{K} sets on {members[0].size} categories are too many; accepted: {_MOST_NUMBERS} numbers"
             )
         check_limits(sum(each.l1_ball is None and each.delta is not None for each in members), members[0].size)
         shares = (Fraction(1, K),) * K if weights is None else checked_weights(weights, K)
@@ -120,7 +120,7 @@ class Union(UncertaintySet):
 
     def __repr__(self) -> str:
         text = "" if self.cover is None else f", cover of radius={float(self.cover.radius):.6g}"
-        return f"Union({len(self.sets)} sets on {self.size} symbols{text})"
+        return f"Union({len(self.sets)} sets on {self.size} categories{text})"
 
     @classmethod
     def from_counts(

@@ -57,7 +57,7 @@ class ExplainedVariance(Utility):
     def __init__(self, values: object = None) -> None:
         if isinstance(values, Workload) and not isinstance(values.kind, Mean):
             raise InputError.bad_workload(
-                f"the workload of {self.name} is {values.in_words()}; accepted: scores, a number for each symbol"
+                f"the workload of {self.name} is {values.in_words()}; accepted: scores, a number for each category"
             )
         given = values is None or isinstance(values, Workload)
         self.workload = cast("Workload | None", values) if given else Workload.mean(values)
@@ -82,14 +82,14 @@ class ExplainedVariance(Utility):
             return ExplainedVariance(self.workload.aligned_with(labels))
         if labels is None:
             raise InputError.missing_argument(
-                f"{self.name} has no values and the symbols have no labels; give a number for each symbol"
+                f"{self.name} has no values and the categories have no labels; give a number for each category"
             )
         try:
             return ExplainedVariance([rational(label, "a label") for label in labels])
         except InputError as error:
             raise error.reworded(
                 f"{self.name} has no values, and takes the labels as numbers, but {error}; give a number for each "
-                "symbol, as scores"
+                "category, as scores"
             ) from None
 
     def centered(self, prior: Sequence[Fraction]) -> list[Fraction]:
@@ -100,7 +100,7 @@ class ExplainedVariance(Utility):
 
     def _exact(self, size: int) -> tuple[Fraction, ...]:
         if self.workload is None:
-            raise InputError.missing_argument(f"{self.name} has no values; give a number for each symbol")
+            raise InputError.missing_argument(f"{self.name} has no values; give a number for each category")
         self.check_size(size)
         return cast("Mean", self.workload.kind).exact[0]
 

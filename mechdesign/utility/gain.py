@@ -225,8 +225,8 @@ class MatrixUtility(PolyhedralUtility):
         """Refuse an alphabet of another size than the matrix has columns."""
         if self.matrix.shape[1] != size:
             raise InputError.wrong_size(
-                f"the matrix of {self.name} has {self.matrix.shape[1]} columns for {size} symbols; "
-                "give guesses as rows and one column for each symbol"
+                f"the matrix of {self.name} has {self.matrix.shape[1]} columns for {size} categories; "
+                "give guesses as rows and one column for each category"
             )
 
     @property

@@ -42,9 +42,9 @@ class _Numbers(Queries):
     def check_size(self, size: int) -> None:
         """Refuse another number of symbols than there are entries in a row."""
         if len(self.exact[0]) != size:
-            given = "1 symbol" if len(self.exact[0]) == 1 else f"{len(self.exact[0])} symbols"
+            given = "1 category" if len(self.exact[0]) == 1 else f"{len(self.exact[0])} categories"
             raise InputError.wrong_size(
-                f"the workload has {self.wanted} for {given}, and the alphabet has {size}; give one for each symbol"
+                f"the workload has {self.wanted} for {given}, and the alphabet has {size}; give one for each category"
             )
 
     def aligned_with(self, labels: Sequence[str] | None) -> Queries:
@@ -209,19 +209,19 @@ def _check_range(x: Fraction, given: object, name: str) -> None:
 
 
 def _which(what: str, labels: Labels | None, place: int) -> str:
-    return f"{what} of symbol {place + 1 if labels is None else shorten(labels[place], 40)}"
+    return f"{what} of category {place + 1 if labels is None else shorten(labels[place], 40)}"
 
 
 def _vector(value: Any, name: str, one: str) -> tuple[tuple[Fraction, ...], Labels | None, list[Any]]:
     """Return a number for each symbol, exact, its labels or None, and the numbers as they were given."""
-    accepted = "a list with a number for each symbol, or a mapping from labels to numbers"
+    accepted = "a list with a number for each category, or a mapping from labels to numbers"
     if getattr(value, "ndim", 1) != 1:
         raise InputError.wrong_size(f"the {name} of the workload have shape {value.shape}; accepted: {accepted}")
     found = vector(value, f"the {name} of the workload")
     given = entries(found.values, f"the argument of {name}", accepted)
     if not 0 < len(given) <= MOST_SYMBOLS:
         raise InputError.wrong_size(
-            f"the workload has {len(given)} {name}; accepted: 1 to {MOST_SYMBOLS}, one for each symbol"
+            f"the workload has {len(given)} {name}; accepted: 1 to {MOST_SYMBOLS}, one for each category"
         )
     exact = []
     for place, entry in enumerate(given):

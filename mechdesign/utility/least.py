@@ -180,7 +180,7 @@ def table_of(known: UncertaintySet) -> Floats:
         )
     if known.size > MOST_ORDERED:
         raise LimitError.too_much_work(
-            f"the least utility over {known!r} is searched for at most {MOST_ORDERED} symbols; merge symbols, or "
+            f"the least utility over {known!r} is searched for at most {MOST_ORDERED} categories; merge categories, or "
             "measure utility at the estimate"
         )
     if ball is not None:
@@ -241,7 +241,7 @@ class _PriorSearch:
         if waiting and waiting[0][0] == -math.inf:
             raise LimitError.too_much_work(
                 f"the extreme priors of {self._known!r} are too many to look at them all for {self._utility.name}; "
-                "merge symbols, or measure utility at the estimate"
+                "merge categories, or measure utility at the estimate"
             )
         return min(left, waiting[0][0]) if waiting else left
 

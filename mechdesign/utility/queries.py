@@ -46,8 +46,8 @@ class Queries(ABC):
         """Refuse an alphabet that the queries are not defined on, or on which all answers are known without data."""
         if size < 2:
             raise InputError.nothing_to_estimate(
-                f"the alphabet has {size} symbol, so that every frequency is known without data; "
-                "give at least 2 symbols"
+                f"the alphabet has {size} category, so that every frequency is known without data; "
+                "give at least 2 categories"
             )
 
     def aligned_with(self, labels: Sequence[str] | None) -> Queries:  # noqa: ARG002 - most have no labels
@@ -126,7 +126,7 @@ class PrefixSums(_Named):
 
     def in_words(self) -> str:
         """Return what is estimated."""
-        return "the cumulative frequencies, in the order of the symbols"
+        return "the cumulative frequencies, in the order of the categories"
 
 
 @dataclass(frozen=True, repr=False)
@@ -147,7 +147,7 @@ class Marginals(Queries):
         if len(found) > MOST_SYMBOLS or math.prod(map(int, found)) > MOST_SYMBOLS:
             raise InputError.too_many_given(
                 f"marginals of {len(found)} attributes of sizes {shorten(found)} have more than {MOST_SYMBOLS} "
-                f"symbols; accepted: at most {MOST_SYMBOLS}; give fewer attributes or values"
+                f"categories; accepted: at most {MOST_SYMBOLS}; give fewer attributes or values"
             )
         if not _whole(ways) or not 1 <= cast("int", ways) <= len(found):
             raise InputError.not_a_whole_number(
@@ -160,8 +160,8 @@ class Marginals(Queries):
         if math.prod(self.sizes) != size:
             shown = " x ".join(map(str, self.sizes))
             raise InputError.wrong_size(
-                f"marginals of attributes of sizes {shown} have {math.prod(self.sizes)} symbols for {size} symbols; "
-                f"give sizes whose product is {size}"
+                f"marginals of attributes of sizes {shown} have {math.prod(self.sizes)} categories for {size} "
+                f"categories; give sizes whose product is {size}"
             )
 
     def count(self, size: int) -> int:  # noqa: ARG002 - known from the sizes
@@ -207,17 +207,19 @@ class SomeSymbols(Queries):
         accepted = "a list of labels"
         if isinstance(labels, str):
             raise InputError.wrong_type(
-                f"the symbols of the workload are {shorten(labels)}, one string; give {accepted}"
+                f"the categories of the workload are {shorten(labels)}, one string; give {accepted}"
             )
         found = entries(labels, "the argument of symbols", accepted)
         if not found:
-            raise InputError.nothing_given("the workload has 0 symbols; give the label of at least one")
+            raise InputError.nothing_given("the workload has 0 categories; give the label of at least one")
         if len(found) > MOST_SYMBOLS:
-            raise InputError.too_many_given(f"the workload has {len(found)} symbols; accepted: at most {MOST_SYMBOLS}")
+            raise InputError.too_many_given(
+                f"the workload has {len(found)} categories; accepted: at most {MOST_SYMBOLS}"
+            )
         try:
             return SomeSymbols(canonical_labels(found, len(found)))
         except InputError as error:
-            raise error.reworded(f"the symbols of the workload: {error}") from None
+            raise error.reworded(f"the categories of the workload: {error}") from None
 
     def aligned_with(self, labels: Sequence[str] | None) -> SomeSymbols:
         """Return the queries for an alphabet with these labels, which must contain the symbols."""
@@ -227,7 +229,7 @@ class SomeSymbols(Queries):
         for label in self.chosen:
             if label not in known:
                 raise InputError.unknown_label(
-                    f"the workload has the symbol {shorten(label)}, which is not a label; "
+                    f"the workload has the category {shorten(label)}, which is not a label; "
                     f"accepted: {some_labels(labels)}"
                 )
         return SomeSymbols(self.chosen, tuple(labels))
@@ -240,12 +242,12 @@ class SomeSymbols(Queries):
         """Return a row of the identity for each symbol, in the order in which they were given."""
         if self.alphabet is None:
             raise InputError.missing_argument(
-                f"the workload names symbols ({some_labels(self.chosen)}), and the labels of the {size} symbols are "
-                "not known; give the labels, or a matrix"
+                f"the workload names categories ({some_labels(self.chosen)}), and the labels of the {size} categories "
+                "are not known; give the labels, or a matrix"
             )
         if len(self.alphabet) != size:
             raise InputError.wrong_size(
-                f"there are {len(self.alphabet)} labels for {size} symbols; give one label a symbol"
+                f"there are {len(self.alphabet)} labels for {size} categories; give one label a category"
             )
         places = {label: place for place, label in enumerate(self.alphabet)}
         picked: Floats = np.zeros((len(self.chosen), size))

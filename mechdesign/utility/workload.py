@@ -298,7 +298,7 @@ class Workload:
         entries = kind.count(size) * size
         if entries > _MOST_ENTRIES:
             raise LimitError.too_much_work(
-                f"the workload has {kind.count(size)} queries of {size} symbols; accepted: {_MOST_ENTRIES} entries; "
+                f"the workload has {kind.count(size)} queries of {size} categories; accepted: {_MOST_ENTRIES} entries; "
                 "give fewer queries"
             )
         return frozen(kind.rows(size))

@@ -99,7 +99,7 @@ class WorstCaseUtility(Objective):
         self.utility.check_size(size)
         if self.over is not None and self.over.size != size:
             raise InputError.wrong_size(
-                f"the priors of {self.name} have {self.over.size} symbols, and the problem has {size}; give the same"
+                f"the priors of {self.name} have {self.over.size} categories, and the problem has {size}; give the same"
             )
 
     def aligned_with(self, labels: Sequence[str] | None) -> WorstCaseUtility:

@@ -64,6 +64,10 @@ class WindowPromise:
             )
 
     @property
+    def secret(self) -> None:
+        """None: it is about the strings themselves."""
+
+    @property
     def floor(self) -> int:
         """The probability a of a uniform window, in units of 2^-60, rounded up; 0 without a cap."""
         if self.cap is None:

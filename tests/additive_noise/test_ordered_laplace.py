@@ -149,6 +149,14 @@ def test_the_noisy_number_comes_of_that_report():
         assert mass == pytest.approx(weights[k], rel=1e-7)
 
 
+def test_extreme_scales_and_numbers_have_a_mechanism_of_whole_reports():
+    for scale, x in (("1e-300", [0, 1]), ("1e300", [0, 1]), ("1e-400", [0, 1]), (1, ["1e400", 0]), ("1e400", [0, 1])):
+        matrix = ordered_laplace_matrix(scale, x)
+        expected = np.eye(2) if scale in {"1e-300", "1e-400", 1} else np.full((2, 2), 0.5)
+        np.testing.assert_allclose(matrix, expected, atol=ALGEBRA)
+    assert ordered_laplace_epsilon(1, ["1e400", 0], [0.5, 0.5]) == math.nextafter(math.log(2), 1)
+
+
 def test_at_equal_distances_it_is_the_truncated_geometric_mechanism():
     known = baselines.geometric(5, "log(16)")  # ratio 1/2 from one number to the next
     np.testing.assert_allclose(ordered_laplace_matrix(1 / math.log(2), range(5)), known.matrix, rtol=ALGEBRA)
@@ -220,7 +228,7 @@ def test_adult_needs_less_noise_than_local_differential_privacy(name, factor):
     [
         (lambda: ordered_laplace_epsilon(0, [0, 1], [0.5, 0.5]), "out-of-range"),
         (lambda: ordered_laplace_epsilon(1, [0, 1, 2], [0.5, 0.5]), "wrong-size"),
-        (lambda: ordered_laplace_epsilon(1, [0], [0.5, 0.5]), "too-few-symbols"),
+        (lambda: ordered_laplace_epsilon(1, [0], [0.5, 0.5]), "too-few-categories"),
         (lambda: ordered_laplace_epsilon(1, [1, "1"], [0.5, 0.5]), "out-of-range"),
         (lambda: ordered_laplace_epsilon(1, [1, math.nan], [0.5, 0.5]), "not-a-number"),
         (lambda: ordered_laplace_scale(0, [0, 1], [0.5, 0.5]), "epsilon-out-of-range"),

@@ -180,14 +180,18 @@ def test_given_blocks_need_not_be_cyclic():
         (lambda: md.baselines.subset_selection(5, 1, 5), md.InputError, "accepted: 1 to 4"),
         (lambda: md.baselines.block_design(9, 1), md.LimitError, "no difference set modulo 9"),
         (lambda: md.baselines.block_design(3, 1, [[0, 1], [1, 2]]), md.InputError, "unequal numbers of blocks"),
-        (lambda: md.baselines.block_design(4, 1, [[0, 1], [2, 3]]), md.InputError, "pairs of symbols"),
+        (lambda: md.baselines.block_design(4, 1, [[0, 1], [2, 3]]), md.InputError, "pairs of categories"),
         (lambda: md.baselines.block_design(3, 1, [[0, 3]]), md.InputError, "positions from 0 to 2"),
         (lambda: md.baselines.block_design(3, 1, [[0], [1, 2]]), md.InputError, "all as many"),
         (lambda: md.baselines.geometric(201, 1), md.LimitError, "at most 200"),
         (lambda: md.baselines.hadamard_response(1, 1), md.InputError, "at least 2"),
         (lambda: md.baselines.k_ary_randomized_response(3, 0), md.InputError, "above 0"),
         (lambda: md.baselines.by_name("rappor", 3, 1), md.InputError, "accepted: randomized-response"),
-        (lambda: md.baselines.geometric(3, 1).mechanism([0.5, 0.5]), md.InputError, "2 symbols, and the mechanism 3"),
+        (
+            lambda: md.baselines.geometric(3, 1).mechanism([0.5, 0.5]),
+            md.InputError,
+            "2 categories, and the mechanism 3",
+        ),
     ],
 )
 def test_what_is_refused(make, error, message):

@@ -222,12 +222,12 @@ def text(rows):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (negative, "symbol 'Black' and output 'y1' is -0.25"),
-        (not_a_number, "symbol 'Black' and output 'y1' is 'nan'"),
-        (infinite, "symbol 'Black' and output 'y1' is 'inf'"),
-        (text, "symbol 'Black' and output 'y1' is 'half'"),
-        (off_by_a_little, "the row of the symbol 'Black' sums to 1.00000001"),
-        (short_row, "the row of the symbol 'Black' has 1 entries"),
+        (negative, "category 'Black' and output 'y1' is -0.25"),
+        (not_a_number, "category 'Black' and output 'y1' is 'nan'"),
+        (infinite, "category 'Black' and output 'y1' is 'inf'"),
+        (text, "category 'Black' and output 'y1' is 'half'"),
+        (off_by_a_little, "the row of the category 'Black' sums to 1.00000001"),
+        (short_row, "the row of the category 'Black' has 1 entries"),
         (missing_row, "the solution has 4 rows; accepted: 5"),
     ],
 )
@@ -298,7 +298,7 @@ def test_a_promise_that_is_broken_by_1e_12_is_refused_and_one_that_is_just_kept_
     over = Fraction(3, 4) + Fraction(1, 10**12)
     rows = [[over, 1 - over], [Fraction(1, 4), Fraction(3, 4)]]
     moved = ExactMatrix.of_fractions(rows).on_alphabet_of(problem.uncertainty)
-    with pytest.raises(GuaranteeError, match=r"output 'y1' raises .* symbol 'x1'.*exp\(epsilon\) = 3 .* by 1.34e-12"):
+    with pytest.raises(GuaranteeError, match=r"output 'y1' raises .* category 'x1'.*exp\(epsilon\) = 3 .* by 1.34e-12"):
         prove(moved, problem)
 
 
@@ -310,7 +310,7 @@ def test_a_promise_from_below_that_is_broken_by_1e_12_is_refused():
     rows = [[1 - less, less], [less, 1 - less]]
     with pytest.raises(GuaranteeError, match="raises"):
         prove(ExactMatrix.of_fractions(rows).on_alphabet_of(ball), problem)
-    with pytest.raises(GuaranteeError, match=r"output 'y1' lowers .* symbol 'x2' .*exp\(-lower\) = 0.5 .* by 4e-12"):
+    with pytest.raises(GuaranteeError, match=r"output 'y1' lowers .* category 'x2' .*exp\(-lower\) = 0.5 .* by 4e-12"):
         prove(ExactMatrix.of_fractions(rows).on_alphabet_of(ball), md.DesignProblem(ball, 1, lower="log(2)"))
 
 
@@ -320,7 +320,7 @@ def test_floats_that_miss_the_promise_by_rounding_are_repaired(tmp_path):
     rows[0] = [repr(float(rows[0][0]) + 1e-10), repr(float(rows[0][1]) - 1e-10)]
     done = check(tmp_path, RACE, as_csv(rows))
     assert done.exit_code == 1
-    assert "raises the probability of symbol" in done.stderr
+    assert "raises the probability of category" in done.stderr
     target = tmp_path / "repaired.json"
     done = check(tmp_path, RACE, as_csv(rows), "csv", "--repair", str(target))
     assert done.exit_code == 0, done.output
@@ -459,8 +459,8 @@ def test_a_new_best_is_better_by_more_than_1e_12(name):
         ('{"matrix": [[1, 0], [1, 0]], "outputs": [["a"], ["b"]]}', "labels of outputs: "),
         ('{"matrix": [[1, 0], [1, 0]], "outputs": ["a", "a"]}', "labels of outputs: the label 'a' occurs twice"),
         ('{"matrix": [[1, 0], [1, 0]], "outputs": ["a"]}', "the labels of outputs are ['a']; accepted: 2"),
-        ('["01", "10"]', "the row of the symbol 'x1' is '01'; accepted: a list of probabilities"),
-        ("[[1], 1]", "the row of the symbol 'x2' is 1; accepted: a list of probabilities"),
+        ('["01", "10"]', "the row of the category 'x1' is '01'; accepted: a list of probabilities"),
+        ("[[1], 1]", "the row of the category 'x2' is 1; accepted: a list of probabilities"),
     ],
 )
 def test_what_json_holds_besides_a_matrix_is_refused_by_its_name(content, said, tmp_path):

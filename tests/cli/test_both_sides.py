@@ -61,7 +61,7 @@ def test_a_false_promise_has_status_1(command):
     Path("m.json").write_text(json.dumps(table))
     status, out, err = command("verify", "m.json")
     assert (status, out) == (1, "")
-    assert "lower the probability of a symbol by up to 0.5 nats, above lower = 0.4" in err
+    assert "lower the probability of a category by up to 0.5 nats, above lower = 0.4" in err
 
 
 def test_comparisons_say_which_ldp_they_are_with(command):

@@ -53,7 +53,7 @@ def test_bad_input_and_usage_have_status_2(failed, arguments, code, shown):
     ("error", "status", "code"),
     [
         (GuaranteeError.guarantee_false("it leaks"), 1, "guarantee-false"),
-        (LimitError.no_method("too many symbols"), 3, "no-method"),
+        (LimitError.no_method("too many categories"), 3, "no-method"),
         (KeyboardInterrupt(), 3, "interrupted"),
         (MemoryError(), 3, "out-of-memory"),
         (RuntimeError("a fault"), 70, "internal-error"),

@@ -62,6 +62,26 @@ def test_windows_have_a_theorem_and_a_certificate(command, here):
     assert (status, "share of at least e^-1" in " ".join(out.split())) == (0, True)
 
 
+@pytest.mark.slow
+@needs_coq
+def test_views_of_records_have_a_theorem_about_the_whole(command, here):
+    parts = [
+        {"name": name, "attributes": [name], "weight": weight, "mechanism": json.loads(content("ball", epsilon))}
+        for name, weight, epsilon in (("a", 3, "log(4)"), ("b", 1, "log(9)"))
+    ]
+    table = {"schema": "mechdesign/records/1", "epsilon": "2.5", "weight_bits": 2, "parts": parts}
+    Path("r.json").write_text(json.dumps(table))
+    status, out, _ = command("verify", "r.json", "--machine-checked", "--write", "R.v", "--json")
+    told = json.loads(out)["machine_checked"]
+    assert (status, told["definitions"], len(told["axioms"])) == (0, ["Spec.v", "SpecRecords.v"], 4)
+    assert "e^2.5 sum P(x') K(i, y|x')" in told["theorem"]
+    parts[1]["mechanism"] = json.loads(content("ball", "log(2)"))
+    Path("r.json").write_text(json.dumps(table))
+    status, out, err = command("verify", "r.json", "--machine-checked")
+    assert (status, out, err.count("\n")) == (1, "", 1)
+    assert "Coq refuses that of output 'b' of the view 'b'" in err
+
+
 @pytest.mark.parametrize("command_line", [("verify", "--machine-checked"), ("report", "-o", "page.html")])
 def test_a_certificate_that_is_not_that_of_the_file_is_refused_before_coq_is_asked(refused, command_line):
     name, *options = command_line

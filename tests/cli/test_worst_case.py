@@ -95,4 +95,4 @@ def test_too_many_symbols_for_the_search_are_a_limit(command, here):
     options = ["--counts", "many.csv", "--epsilon", "1", "--radius", "0.01"]
     status, _, err = command("design", *options, "--utility", "worst-case-mutual-information")
     assert status == 3
-    assert "is searched for at most 16 symbols; merge symbols" in err
+    assert "is searched for at most 16 categories; merge categories" in err

@@ -307,9 +307,9 @@ def test_what_is_refused():
     response = md.baselines.k_ary_randomized_response(3, 1)
     for given, message in (
         ((response,), "there is no uncertainty"),
-        ((response, [0.5, 0.5]), "3 rows for 2 symbols"),
+        ((response, [0.5, 0.5]), "3 rows for 2 categories"),
         ((response, SETS[0], "accuracy"), "the utility is 'accuracy'"),
-        ((response, SETS[0], md.ExpectedGain([[1, 0], [0, 1]])), "symbols"),
+        ((response, SETS[0], md.ExpectedGain([[1, 0], [0, 1]])), "3 categories"),
         ((7, SETS[0]), "the matrix is 7"),
     ):
         with pytest.raises(md.InputError, match=message):

@@ -186,7 +186,7 @@ def test_what_limits_leave_out_is_said(monkeypatch):
     monkeypatch.setattr("mechdesign.optimize.estimation.subset_selection_error.MOST_SYMBOLS", 5)
     found = md.compare(error_problem())
     assert found.errors.subset_selection is None
-    assert found.errors.subset_selection_missing.startswith("there are 6 symbols")
+    assert found.errors.subset_selection_missing.startswith("there are 6 categories")
 
 
 def test_an_objective_that_nobody_can_estimate_is_refused():

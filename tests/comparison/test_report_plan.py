@@ -155,7 +155,7 @@ def test_limits_of_one_mechanism_do_not_end_the_plan(designed, monkeypatch):
     monkeypatch.setattr("mechdesign.comparison.rivals.design", refuses)
     found = plan_reports(designed, standard_error=0.02)
     assert row_of(found, "best LDP").missing == "too many rays"
-    assert row_of(found, "subset selection").missing.startswith("there are 4 symbols")
+    assert row_of(found, "subset selection").missing.startswith("there are 4 categories")
     for row in found.mechanisms[1:3]:
         assert (row.variances, row.error, row.at_least, row.largest, row.mean) == (None,) * 5
         assert found.needed(row.largest) is None

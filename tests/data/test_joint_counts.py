@@ -47,8 +47,8 @@ def test_parquet_is_counted_alike(tmp_path, csv_file):
         (RECORDS, "race", "job", "unknown-column"),
         ("sex,job\nm,a\nf,\n", "sex", "job", "bad-label"),
         ("sex,job\n", "sex", "job", "nothing-given"),
-        ("sex,job\nm,a\nm,b\n", "sex", "job", "too-few-symbols"),
-        ("sex,job\nm,a\nf,a\n", "sex", "job", "too-few-symbols"),
+        ("sex,job\nm,a\nm,b\n", "sex", "job", "too-few-categories"),
+        ("sex,job\nm,a\nf,a\n", "sex", "job", "too-few-categories"),
     ],
 )
 def test_records_that_are_refused(csv_file, content, secret, column, code):

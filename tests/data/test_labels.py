@@ -71,7 +71,7 @@ def test_labels_must_differ(values):
 
 @pytest.mark.parametrize("size", [1, 3])
 def test_there_must_be_one_label_a_symbol(size):
-    with raises("wrong-size", match=f"2 labels for {size} symbols"):
+    with raises("wrong-size", match=f"2 labels for {size} categories"):
         canonical_labels(["a", "b"], size)
 
 

@@ -83,7 +83,7 @@ def test_the_picture_has_the_laws_the_bound_as_a_line_and_the_weaker_promise(tab
     drawn = figure.draw(table)
     (legend,) = drawn.legends
     assert legend.get_title().get_text() == WEAKER
-    for part in ("weaker", "priors in the set", "exclude symbols", "fresh reports add up"):
+    for part in ("weaker", "priors in the set", "exclude categories", "fresh reports add up"):
         assert part in WEAKER
     left = drawn.axes[0]
     lines = {line.get_label(): line for line in left.get_lines()}

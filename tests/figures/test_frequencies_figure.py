@@ -1,4 +1,8 @@
+import pytest
+
+import mechdesign as md
 from figures import frequencies
+from figures.lib.adult import adult_problem
 from figures.lib.style import WEAKER
 
 
@@ -19,3 +23,20 @@ def test_estimates_are_near_the_truth_and_the_least_error_has_the_shortest_inter
     legend = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
     assert figure.axes[0].get_legend().get_title().get_text() == WEAKER
     assert set(legend) == {"true frequency", *frequencies.NAMES}
+    prices = {row["cap"]: row["respondents"] for row in table if row["mechanism"] == frequencies.CAPPED}
+    assert list(prices) == [float(cap) for cap in frequencies.CAPS]
+    assert list(prices.values()) == sorted(prices.values(), reverse=True)
+    (price,) = figure.axes[0].child_axes
+    assert price.lines[0].get_ydata().tolist() == list(prices.values())
+
+
+def test_the_first_cap_is_local_differential_privacy():
+    """The price at a cap of epsilon is the error of the best LDP mechanism over that of the design."""
+    problem = adult_problem("relationship")
+    least = md.DesignProblem(problem.uncertainty, problem.epsilon, md.EstimationError())
+    ldp = md.design(
+        md.DesignProblem(md.L1Ball(least.uncertainty.center, radius=2), least.epsilon, md.EstimationError())
+    )
+    table = frequencies.compute(quick=True)
+    first = next(row for row in table if row["cap"] == 1)
+    assert first["respondents"] == pytest.approx(ldp.value / md.design(least).value, rel=1e-3)

@@ -16,7 +16,8 @@ from mechdesign.mechanism.proof import prove
 from mechdesign.proofs.terms import file_term
 
 BALL = md.L1Ball(["0.5", "0.25", "0.25"], "0.1", ["a", "b", "c"])
-VERIFY = runpy.run_path(str(Path(__file__).parent.parent.parent / "examples" / "verify.py"))["answer"]
+EXAMPLES = Path(__file__).parent.parent.parent / "examples"
+VERIFY = runpy.run_path(str(EXAMPLES / "verify.py"))["answer"]
 ASKED = np.array([[2, 1, 1], [1, 2, 1], [1, 1, 2]])  # over 4: the greatest sum to 3/2
 
 
@@ -63,7 +64,8 @@ def test_a_matrix_is_rounded_repaired_or_refused():
         assert np.abs(made.matrix - third).max() < 1e-12
 
 
-def test_files_keep_it_and_readers_that_do_not_know_it_refuse_it(tmp_path):
+def test_files_keep_it_and_readers_that_do_not_know_it_refuse_it(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(EXAMPLES)  # where the second verifier has its other file
     mechanism = md.Mechanism(ASKED, 2, promise("log(3/2)"), ("x", "y", "z"))
     path = tmp_path / "m.json"
     mechanism.save(path)

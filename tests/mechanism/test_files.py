@@ -363,7 +363,7 @@ def in_optimality(edit):
         ),
         (set_key("guarantee", {"epsilon": "1.5", "radius": "0", "center": [1, 0, 0]}), ["'middle' has probability 0"]),
         (set_key("guarantee", {"epsilon": "1.5", "radius": "0", "center": ["1/2", "1/3"]}), ["the center sums to"]),
-        (set_key("guarantee", {"epsilon": "1.5", "radius": "0", "center": ["1/2"] * 2}), ["3 labels for 2 symbols"]),
+        (set_key("guarantee", {"epsilon": "1.5", "radius": "0", "center": ["1/2"] * 2}), ["3 labels for 2 categories"]),
         (set_key("guarantee", {"epsilon": "1.5", "radius": "0", "center": ["1e400", 1, 1]}), ["the center sums to"]),
         (set_key("guarantee", {"epsilon": "1.5", "priors": []}), ["no priors"]),
         (set_key("optimality", "utility", "entropy"), ["'entropy' is unknown"]),

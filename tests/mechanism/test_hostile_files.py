@@ -211,7 +211,7 @@ def test_a_proof_that_would_take_long_is_not_begun(monkeypatch):
     assert "steps to prove; accepted: 2.5e+08" in message
     hull = {"epsilon": "1", "priors": [["0.01"] * 100] * 30}
     monkeypatch.setattr(file_schema, "_MOST_STEPS", 30 * 100 * 64 - 1)
-    assert "64 outputs over ConvexHull(30 priors on 100 symbols)" in refusal(table(hull, 100, 64))
+    assert "64 outputs over ConvexHull(30 priors on 100 categories)" in refusal(table(hull, 100, 64))
     monkeypatch.undo()
     assert loaded(table(hull, 100, 64)).proof.holds
 

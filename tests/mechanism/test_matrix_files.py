@@ -161,7 +161,7 @@ def test_archives_that_hold_no_matrix(tmp_path):
     with raises("wrong-file-format", match="is not an NPZ file"):
         read_matrix(tmp_path / "objects.npz")
     np.savez(tmp_path / "labels.npz", matrix=np.eye(2), inputs=["a"])
-    with raises("wrong-size", match="labels of inputs: there are 1 labels for 2 symbols"):
+    with raises("wrong-size", match="labels of inputs: there are 1 labels for 2 categories"):
         read_matrix(tmp_path / "labels.npz")
     np.save(tmp_path / "huge.npy", np.zeros(1))
     header = (tmp_path / "huge.npy").read_bytes().replace(b"(1,), }          ", b"(99999999, 9999), }")[:128]

@@ -62,7 +62,7 @@ def changed(tmp_path, known, change):
 
 def test_a_stricter_claim_than_the_integers_keep_is_false(tmp_path):
     path = changed(tmp_path, BALL, lambda table: table["guarantee"].update(lower="0.499"))
-    with raises("guarantee-false", "lower the probability of a symbol by up to 0.", "lower = 0.499"):
+    with raises("guarantee-false", "lower the probability of a category by up to 0.", "lower = 0.499"):
         md.Mechanism.load(path)
 
 

@@ -108,7 +108,7 @@ def test_both_sides_are_told_where_both_are_broken():
         md.Mechanism(numerators, 5, md.Guarantee("0.1", md.L1Ball(["0.5", "0.5"]), lower="0.2"), ["y1", "y2"])
     assert str(refused.value) == (
         "the guarantee is false: output 'y1' and 1 more leak up to 0.628608659 nats, above epsilon = 0.1; "
-        "output 'y1' and 1 more lower the probability of a symbol by up to 2.07944154 nats, above lower = 0.2"
+        "output 'y1' and 1 more lower the probability of a category by up to 2.07944154 nats, above lower = 0.2"
     )
 
 
@@ -119,7 +119,7 @@ def test_one_output_that_breaks_both_sides_leaks_and_lowers():
         )
     assert str(refused.value) == (
         "the guarantee is false: output 'y2' leaks up to 0.287682072 nats, above epsilon = 0.2; "
-        "output 'y2' lowers the probability of a symbol by up to 0.405465108 nats, above lower = 0.2"
+        "output 'y2' lowers the probability of a category by up to 0.405465108 nats, above lower = 0.2"
     )
 
 

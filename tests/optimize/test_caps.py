@@ -160,7 +160,7 @@ def test_more_sets_than_can_be_looked_at_are_refused():
     """By lists; other methods design for balls of so many symbols."""
     for counts, radius in (([5] * 25, "0.01"), ([5] * 22, "0.9")):
         problem = md.DesignProblem(md.L1Ball.from_counts(counts, radius=radius), 1, cap=3)
-        with pytest.raises(LimitError, match="merge symbols"):
+        with pytest.raises(LimitError, match="merge categories"):
             check_listable(problem.uncertainty, float(np.e), problem.sides.floor_down)
 
 

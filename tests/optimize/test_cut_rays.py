@@ -161,7 +161,7 @@ def test_rays_are_cut_once_where_they_are_too_many(monkeypatch, utility):
 
 
 def test_nine_symbols_are_refused():
-    with raises("no-method", match="a ProductSet of more than 8 symbols, and this one has 9; use an L1Ball"):
+    with raises("no-method", match="a ProductSet of more than 8 categories, and this one has 9; use an L1Ball"):
         md.design(md.DesignProblem(md.ProductSet(AGE, AGE), 1, md.EstimationError()))
 
 

@@ -159,7 +159,7 @@ def test_what_no_method_covers_is_refused_with_what_would_do():
         def mu_up(self, columns, prior, slack):
             return 2 * md.ChiSquare().mu_up(columns, prior, slack)
 
-    with raises("no-method", match=r"60 symbols .* merge symbols, or use a gain utility such as hamming-acc"):
+    with raises("no-method", match=r"60 categories .* merge categories, or use a gain utility such as hamming-acc"):
         md.design(md.DesignProblem(md.L1Ball.from_counts([10] * 60, known=True), 1, Doubled()))
     few = md.L1Ball.from_counts([5, 3, 2], known=True)
     single = md.design(md.DesignProblem(few, 1, md.ChiSquare()))

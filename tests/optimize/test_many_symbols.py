@@ -168,7 +168,7 @@ def test_a_merged_mechanism_is_proved_over_all_symbols(utility, known, tmp_path)
     assert merged.certified
     assert merged.merged
     assert set(merged.merged) == alike_rows(merged)
-    assert "merged symbols" in merged.method
+    assert "merged categories" in merged.method
     assert merged.mechanism.proof.holds
     assert merged.mechanism.guarantee.uncertainty == problem.uncertainty.exact_set
     assert merged.value <= own.upper_bound

@@ -99,7 +99,7 @@ def test_symbols_of_equal_probability_are_one_group():
         (md.L1Ball(["0.5", "0.5"]), md.ExpectedGain([["1", "0"], ["0", "2"]])),
         (md.L1Ball.from_counts(list(range(1, 258)) + [1] * 3, known=True), md.MutualInformation()),
     ],
-    ids=["hull", "utility that tells symbols apart", "too many groups"],
+    ids=["hull", "utility that tells categories apart", "too many groups"],
 )
 def test_symbols_that_are_told_apart_stay_single(known, utility):
     orbits = Orbits.of(md.DesignProblem(known, 1, utility))

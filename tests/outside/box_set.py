@@ -32,10 +32,12 @@ class Box(UncertaintySet):
         names = default_labels(self.size) if self.labels is None else canonical_labels(self.labels, self.size)
         object.__setattr__(self, "labels", tuple(names))
         if not len(self.lower) == len(self.upper) == self.size or min(self.lower) < 0 or not self.contains(self.center):
-            raise InputError("the center of a box is outside its bounds; give lower <= center <= upper for each symbol")
+            raise InputError(
+                "the center of a box is outside its bounds; give lower <= center <= upper for each category"
+            )
 
     def in_words(self):
-        return f"every prior between two bounds for each of {self.size} symbols"
+        return f"every prior between two bounds for each of {self.size} categories"
 
     def contains(self, prior):
         Q = [rational(q, "a probability") for q in prior]

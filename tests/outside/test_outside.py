@@ -108,11 +108,11 @@ def test_the_command_line_designs_verifies_and_describes_it(problem, tmp_path, c
     name = md.read_problem(problem).problem.utility.name
     assert run(["design", str(problem), "-o", mechanism, "--compare"]) == 0
     told = " ".join(capsys.readouterr().out.split())
-    assert "PML with epsilon = log(2) for every prior between two bounds for each of 3 symbols" in told
+    assert "PML with epsilon = log(2) for every prior between two bounds for each of 3 categories" in told
     assert name in told
     assert run(["verify", mechanism]) == 0
     told = " ".join(capsys.readouterr().out.split())
-    assert "every prior between two bounds for each of 3 symbols" in told
+    assert "every prior between two bounds for each of 3 categories" in told
     assert "all claims hold" in told
     assert run(["verify", "--json", mechanism]) == 0
     record = json.loads(capsys.readouterr().out)

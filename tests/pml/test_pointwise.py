@@ -79,7 +79,7 @@ def test_many_priors_keep_the_conventions_at_probability_0():
         (np.array([[0.5, 0.5], [1.5, -0.5]]), "not-probabilities"),
         (np.array([[0.5, 0.5], [np.nan, 1.0]]), "not-a-number"),
         (np.array([[0.5, 0.5], [np.inf, -np.inf]]), "not-a-number"),
-        (np.array([[1.0], [1.0]]), "too-few-symbols"),
+        (np.array([[1.0], [1.0]]), "too-few-categories"),
         ([[0.5, 0.5], [0.2, 0.3, 0.5]], "wrong-size"),
         (np.full((4, 3), 1 / 3), "wrong-size"),
         (np.full((2, 2, 2), 0.5), "not-a-number"),

@@ -144,7 +144,7 @@ def test_another_set_and_large_files_are_refused_in_one_line():
     with raises("not-machine-checked", match=r"keys \['own'\]"):
         certificate(found, b"")
     rows = [[1] * 301] * 301
-    with raises("not-machine-checked", match="301 symbols and 90601 numerators.*pmlcheck"):
+    with raises("not-machine-checked", match="301 categories and 90601 numerators.*pmlcheck"):
         certificate({**found, "numerators": rows}, b"")
 
 

@@ -1,6 +1,7 @@
 """The checker that Coq extracts says what the second verifier and the package say, and reads certificates back."""
 
 import copy
+import hashlib
 import json
 import random
 import subprocess
@@ -145,6 +146,153 @@ def test_a_refusal_names_an_output_and_an_input(tmp_path):
         assert native.run(path, program=program) == (told, 1)
 
 
+# Deltas.
+
+STEP = Fraction(1, 10**15)
+
+
+@pytest.mark.parametrize(
+    ("samples", "size", "delta", "bound"),
+    [
+        (2_000, 16, "1e-9", "clopper-pearson"),
+        (2_000, 16, "1e-9", "weissman"),
+        (300, 2, "0.4", "clopper-pearson"),
+        (300, 40, "1e-200", "clopper-pearson"),
+        (7, 3, "0.1", "clopper-pearson"),
+        (2, 2, "0.7", "weissman"),
+        pytest.param(48_842, 16, "1e-9", "clopper-pearson", marks=pytest.mark.slow),
+        pytest.param(48_842, 16, "1e-9", "weissman", marks=pytest.mark.slow),
+        pytest.param(200_000, 16, "1e-9", "clopper-pearson", marks=pytest.mark.slow),
+        pytest.param(20_000, 2, "0.4", "clopper-pearson", marks=pytest.mark.slow),
+    ],
+)
+def test_the_least_radius_is_proved_and_no_smaller_one(samples, size, delta, bound, asked, tmp_path):
+    table = json.loads(learnt([samples, *[0] * (size - 1)], delta))
+    radius = md.L1Ball.from_counts([samples, *[0] * (size - 1)], delta=delta, bound=bound).radius
+    for change, status in ((0, 0), (STEP, 1), (STEP / 10, 1), (-STEP / 10, 0)):
+        own = {**table["guarantee"], "bound": bound, "radius": str(radius - change)}
+        found = json.dumps({**table, "guarantee": {**own, "epsilon": "700"}}).encode()
+        for program in every_program():
+            assert asked(found, program) == status
+            told, _ = native.run(tmp_path / "m.json", program=program)
+            assert told.endswith(f"by {samples} samples" if status == 0 else "the samples do not support the radius")
+
+
+def test_the_samples_of_adult_take_milliseconds(asked):
+    for bound in ("clopper-pearson", "weissman"):
+        known = md.L1Ball.from_counts([24_000, 24_842], delta="1e-9", bound=bound)
+        for change, status in ((0, 0), (STEP, 1)):
+            own = {"counts": [24_000, 24_842], "samples": 48_842, "delta": "1e-9", "bound": bound}
+            assert asked(two_inputs({**own, "radius": str(known.radius - change)})) == status
+
+
+def test_a_large_radius_takes_no_longer(tmp_path):
+    """Tails of 10^-100,000 are compared as powers of two, not digit by digit."""
+    guarantee = {
+        "counts": [200_000, 1],
+        "samples": 200_001,
+        "delta": "1e-9",
+        "bound": "clopper-pearson",
+        "radius": "1.9",
+    }
+    (tmp_path / "m.json").write_bytes(two_inputs(guarantee))
+    assert native.run(tmp_path / "m.json")[0].endswith("by 200001 samples")
+
+
+def two_inputs(guarantee):
+    table = {"inputs": ["0", "1"], "outputs": ["a", "b"], "bits": 1, "numerators": [[1, 1], [1, 1]]}
+    return json.dumps(
+        {**table, "schema": "mechdesign/mechanism/1", "guarantee": {"epsilon": "1", **guarantee}}
+    ).encode()
+
+
+@pytest.mark.parametrize(
+    ("status", "ends", "changes"),
+    [
+        (0, "by 2 samples", {"delta": "0.500001"}),
+        (1, "do not support the radius", {"delta": "0.499999"}),
+        (0, "delta = 0 by 2 samples", {"delta": "0", "radius": "2"}),
+        (1, "do not support the radius", {"delta": "0"}),
+        (1, "do not support the radius", {"radius": "0"}),
+        (1, "do not support the radius", {"radius": "1e-16"}),
+        (0, "by 2 samples", {"delta": "1e-9", "bound": "observed-sums"}),
+        (0, "by 2 samples", {"delta": "0.500001", "bound": "observed-sums"}),
+        (1, "do not support the radius", {"counts": [2, 0], "delta": "0.499999", "bound": "observed-sums"}),
+        (1, "do not support the radius", {"delta": "0.500001", "bound": "weissman"}),
+        (0, "is taken as given", {"counts": [10**6, 1], "samples": 10**6 + 1}),
+        (0, "by 2 samples (asserted, not shown)", {"counts": None, "center": ["1/2", "1/2"], "samples": None,
+                                                   "asserted_samples": 2, "delta": 0.5e0}),
+        (2, "not a number: x", {"delta": "x"}),
+    ],
+)  # fmt: skip
+def test_deltas_of_two_draws(status, ends, changes, asked, tmp_path):
+    """At l1 distance 1 both of two draws are of one kind with probability 1/4 at most."""
+    ball = {"counts": [1, 1], "samples": 2, "delta": "0.5", "bound": "clopper-pearson", "radius": "1", **changes}
+    found = two_inputs({key: value for key, value in ball.items() if value is not None})
+    for program in every_program():
+        asked(found, program)
+        told, found_status = native.run(tmp_path / "m.json", program=program)
+        assert (found_status, told.endswith(ends)) == (status, True), told
+
+
+@pytest.mark.parametrize(
+    ("counts", "delta"),
+    [([30, 6, 4], "6e-2"), ([0, 3, 9, 200, 77], "1e-3"), ([41_762, 4_685, 1_519, 470, 406], "1e-9"),
+     ([1, 2, 4] * 7, "1e-9"), ([29_170, *range(0, 164, 4)], "1e-9")],
+    ids=len,
+)  # fmt: skip
+def test_the_sums_of_observed_counts_are_decided(counts, delta, asked):
+    known, size = md.L1Ball.from_counts(counts, delta=delta), len(counts)
+    table = json.loads(learnt(counts, delta, bound="observed-sums"))
+    for change, status in ((0, 0), (STEP, 1), (Fraction(1, 1000), 1)):
+        own = {**table["guarantee"], "radius": str(known.radius - change), "epsilon": "700"}
+        found = json.dumps({**table, "guarantee": own}).encode()
+        for program in every_program() if sum(counts) < 1000 and size < 9 else (0,):
+            assert asked(found, program) == status
+
+
+def test_a_tail_that_is_its_level_supports_a_radius(asked):
+    """Of one draw, 3/2 with delta 1/2: equal numbers are told apart from unequal ones."""
+    ball = {"counts": [1, 0], "samples": 1, "delta": "0.5", "bound": "clopper-pearson"}
+    assert asked(two_inputs({**ball, "radius": "1.5"})) == 0
+    assert asked(two_inputs({**ball, "radius": str(Fraction(3, 2) - STEP)})) == 1
+
+
+def test_balls_inside_other_sets_have_deltas_too(asked, tmp_path):
+    path = tmp_path / "m.json"
+    ball = {"counts": [1, 1], "samples": 2, "delta": "0.5", "bound": "clopper-pearson", "radius": "1"}
+    given = {**ball, "counts": [10**6, 1], "samples": 10**6 + 1, "delta": "0.1"}
+    union = "in one of its 2 sets or mixed from these; of the deltas of 2 sets, {} are taken as given"
+    for sets, said in (([ball, ball], 0), ([ball, given], 1)):
+        assert asked(two_inputs({"sets": sets})) == 0
+        assert native.run(path)[0].endswith(union.format(said))
+    assert asked(two_inputs({"sets": [ball, {**ball, "delta": "0.4"}]})) == 1
+    first, second = ({**each, "inputs": ["0", "1"]} for each in (ball, given))
+    assert asked(content({"factors": [first, second], "separator": "-"}, "700")) == 0
+    told = "given the first, is one within 1 (l1) of its counts; delta = 0.1 by 1000001 samples is taken as given"
+    assert native.run(path)[0].endswith(told)
+    assert "within 1 (l1) of its counts; delta = 0.5 by 2 samples; the second" in native.run(path)[0]
+
+
+@pytest.mark.parametrize(("number", "status"), [("0.5e0000000000000000000000", 0), ("5e-00000000000000000000001", 0),
+                                                ("0.5e" + "9" * 19, 2), ("5e-" + "0" * 30 + "401", 2)])  # fmt: skip
+def test_an_exponent_may_begin_with_zeros(number, status, asked):
+    ball = {"counts": [1, 1], "samples": 2, "delta": 77, "bound": "clopper-pearson", "radius": "1"}
+    assert asked(two_inputs(ball).replace(b"77", number.encode())) == status
+
+
+@pytest.mark.parametrize(
+    ("schema", "kind"),
+    [("windows", "windows"), ("records", "views of records"), ("prefix-windows", "windows of prefixes")],
+)
+def test_files_of_other_kinds_are_refused_by_name(tmp_path, schema, kind):
+    path = tmp_path / "m.json"
+    path.write_text(json.dumps({"schema": f"mechdesign/{schema}/1", "epsilon": "1"}))
+    for program in every_program():
+        told, status = native.run(path, program=program)
+        assert (status, told.startswith(f"the file holds {kind}, which this program does not decide")) == (2, True)
+
+
 def test_more_symbols_than_the_kernel_is_given(tmp_path):
     """Randomized response on 400 symbols, known to be equally likely: the greatest lift is 400 (2^20 - 399) / 2^20."""
     size, stay = 400, 2**20 - 399
@@ -169,7 +317,7 @@ def test_what_is_told_of_a_promise(tmp_path):
     samples = {"counts": [40, 30, 20, 10], "radius": "1", "samples": 100, "delta": "1e-3", "bound": "weissman"}
     path.write_bytes(content(samples))
     told = "guaranteed: epsilon = log(9) at every prior within 1 (l1) of its counts; "
-    assert native.run(path) == (f"{told}delta = 1e-3 by 100 samples is taken as given", 0)
+    assert native.run(path) == (f"{told}delta = 1e-3 by 100 samples", 0)
     path.write_bytes(content({**samples, "samples": 101}))
     assert native.run(path) == ("delta is false: the counts are of other samples", 1)
     path.write_bytes(content({"secret": {"name": "s"}}))
@@ -227,6 +375,10 @@ def test_the_canonical_form_is_that_of_the_package(tmp_path):
 ANOTHER = "the certificate is about another file: "
 
 
+def sha256(content):
+    return hashlib.sha256(content).hexdigest()
+
+
 def kept(folder, found):
     (folder / "M.json").write_bytes(found)
     (folder / "M.v").write_text(certificate(document(found), found))
@@ -246,6 +398,20 @@ def test_a_certificate_is_read_back(name, tmp_path):
     told, status = native.run("--read-back", proof, file)
     assert status == 1
     assert told.startswith(ANOTHER)
+
+
+@pytest.mark.parametrize("size", [0, 1, 54, 55, 56, 63, 64, 65, 1000])
+def test_a_certificate_names_the_file_by_its_hash(size, tmp_path):
+    """White space after a file leaves its term as it is, and its bytes are others."""
+    found = content("ball", "0.125")
+    proof, file = kept(tmp_path, found + b" " * (size + 64 - len(found) % 64))
+    for program in every_program():
+        assert native.run("--read-back", proof, file, program=program)[1] == 0
+    other = file.read_bytes() + b"\n"
+    named = f"it names the SHA-256 {sha256(file.read_bytes())}, and this one has {sha256(other)}"
+    file.write_bytes(other)
+    for program in every_program():
+        assert native.run("--read-back", proof, file, program=program) == (f"{ANOTHER}{named}", 1)
 
 
 def test_a_theorem_about_samples_is_read_back(tmp_path):
@@ -280,6 +446,7 @@ def test_a_theorem_about_samples_is_read_back(tmp_path):
             table["center"] = ["0.4", "0.3", "0.2", "0.1"]
             del table["counts"]
         file.write_text(json.dumps({**document(text_of_file), "guarantee": {"epsilon": "log(9)", **table}}))
+        proof.write_text(text.replace(sha256(text_of_file), sha256(file.read_bytes())))
         for program in every_program():
             told, status = native.run("--read-back", proof, file, program=program)
             assert (status, told.startswith(ANOTHER)) == ((0, False) if changes is own else (1, True)), told

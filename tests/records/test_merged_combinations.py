@@ -143,3 +143,19 @@ def test_what_cannot_be_merged_is_refused():
     with raises("never-occurs"):
         md.design_records(views_of(RECORDS, groups=["sex+kin"], unseen="merge"), 1, known=True)
     assert View(("x", "y"), {"a & b": 1, REST: 0}, merged=REST).merged == REST
+
+
+def test_delta_covers_that_the_sample_chooses_what_is_merged():
+    """Of 900 equally likely pairs 20 were seen, all of them far too often."""
+    rng, values = np.random.default_rng(1), [str(k) for k in range(30)]
+    columns = {name: [str(each) for each in rng.integers(0, 30, 20)] for name in "ab"}
+    options = {"groups": ["a+b"], "alphabets": {"a": values, "b": values}}
+    (part,) = md.design_records(views_of(columns, unseen="merge", **options), 1, delta="1e-9").mechanism.parts
+    known = part.mechanism.guarantee.uncertainty
+    seen = len(known.labels) - 1
+    law = [Fraction(1, 900)] * seen + [Fraction(900 - seen, 900)]
+    distance = sum(abs(p - q) for p, q in zip(law, known.center, strict=True))
+    assert known.evidence.delta == Fraction(1, 10**9)
+    assert md.L1Ball.from_counts(known.evidence.counts, delta="1e-9").radius < distance <= known.radius
+    (apart,) = views_of(columns, **options).views
+    assert known.radius == md.L1Ball.from_counts(apart.prior, delta="1e-9").radius

@@ -176,6 +176,28 @@ def test_tables_that_contradict_each_other_are_refused():
         md.design_records([view(law, "job"), shown], "0.3")
 
 
+def test_known_tables_with_the_secret_must_have_a_joint_law_with_all_others():
+    """Two columns that nearly tell the secret, and a table in which they differ: any two of the three agree."""
+    near = {"f": {"a": 9, "b": 1}, "m": {"a": 1, "b": 9}}
+
+    def view(name):
+        return View((name,), md.SecretPromise(near, secret="sex", useful=name, known=True))
+
+    differ = md.L1Ball.from_counts({"a & b": 9, "b & a": 9, "a & a": 1, "b & b": 1}, known=True)
+    with raises("evidence-contradicts", "job", "town", "job+town"):
+        md.design_records([view("job"), view("town"), View(("job", "town"), differ)], "0.3")
+    agree = md.L1Ball.from_counts({"a & a": 9, "b & b": 9, "a & b": 1, "b & a": 1}, known=True)
+    assert md.design_records([view("job"), view("town"), View(("job", "town"), agree)], "0.3").mechanism.secret == SEX
+
+
+def test_the_secret_may_be_a_number_that_no_view_shows():
+    given = {**records(), "age": np.random.default_rng(2).integers(10, 80, 900).tolist()}
+    found = views_of(given, ["job", "kin"], secret="age", bins={"age": [30, 50]})
+    assert found.bins == {}
+    assert list(found[0].prior) == ["under 30", "30 to under 50", "50 or more"]
+    assert md.design_records(found, "0.3", known=True).mechanism.secret == "age"  # noqa: S105 - a column
+
+
 # Designs, files, commands
 
 
@@ -183,7 +205,7 @@ def test_a_view_of_the_secret_alone_keeps_its_promise_about_all_of_itself(mechan
     sets = {part.name: part.mechanism.guarantee.uncertainty.kind for part in mechanism.parts}
     assert sets == {"job": "secret", "kin": "secret", "sex": "l1-ball"}
     assert mechanism.secret == SEX
-    assert "about sex alone" in mechanism.guarantee.in_words()
+    assert "about the attribute 'sex' alone" in mechanism.guarantee.in_words()
     assert dict(mechanism.facts())["not protected"].startswith("everything else in the record")
     given = records()
     found = estimate_records(mechanism.privatize(given, np.random.default_rng(1)), mechanism)
@@ -246,7 +268,7 @@ def test_both_verifiers_say_the_same_of_edited_files(mechanism, monkeypatch, tmp
         assert found == status, (name, message)
         if not status:
             assert from_content(content, "r.json", RecordMechanism).secret == SEX
-            assert "about sex alone, not about the rest of the record" in message
+            assert "about the attribute 'sex' alone, not about the rest of the record" in message
             continue
         with pytest.raises(md.errors.MechdesignError) as caught:
             from_content(content, "r.json", RecordMechanism)
@@ -288,14 +310,28 @@ def test_commands_say_that_the_promise_is_about_the_secret_only(tmp_path, capsys
     assert run([*design, "--known", "--groups", "auto"]) == 2
     capsys.readouterr()
     assert run([*design, "--known", "-o", str(file)]) == 0
-    assert "about sex alone" in " ".join(capsys.readouterr().out.split())
+    assert "about the attribute 'sex' alone" in " ".join(capsys.readouterr().out.split())
     assert run(["verify", str(file), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["secret"] == SEX
     for command in (["verify", str(file)], ["analyze", str(file)]):
         assert run(command) == 0
-        assert "sex alone" in " ".join(capsys.readouterr().out.split())
+        assert "'sex' alone" in " ".join(capsys.readouterr().out.split())
     assert run(["analyze", str(file), "--data", str(data)]) == 2
     assert run(["report", str(file), "--data", str(data), "-o", str(tmp_path / "p.html")]) == 2
+    capsys.readouterr()
+    privatize = ["privatize", str(data), "--mechanism", str(file), "-o", str(tmp_path / "reports.csv"), "--keep"]
+    assert run([*privatize, "sex"]) == 2  # a view shows it
+    assert run([*design[:4], "job,kin", *design[5:], "--known", "-o", str(file)]) == 0
+    capsys.readouterr()
+    assert run([*privatize, "sex"]) == 2  # no view shows it, and a copy would tell it
+    assert "about it alone" in capsys.readouterr().err
+    assert not (tmp_path / "reports.csv").exists()
+    (tmp_path / "days" / "sex=f").mkdir(parents=True)
+    (tmp_path / "days" / "sex=f" / "a.csv").write_text("job,kin\ncook,single\n")
+    assert run(["privatize", str(tmp_path / "days"), "--mechanism", str(file), "-o", str(tmp_path / "out")]) == 2
+    assert "names of folders" in capsys.readouterr().err
+    assert not list((tmp_path / "out").rglob("*.csv"))
+    assert run([*privatize, "job"]) == 2
     capsys.readouterr()
     assert run(["audit", str(file)]) == 2  # an audit is of promises about the data
     assert "sex" in capsys.readouterr().err
@@ -305,8 +341,8 @@ def test_the_page_says_that_the_promise_is_about_the_secret_only(mechanism):
     page = well_made(records_page(mechanism, Origin.of(record_json(mechanism), "records.json")))
     assert page.facts["secret"] == SEX
     told = " ".join(page.section("promise").split())
-    assert "This promise is about sex only. Nothing is promised about the rest of the record." in told
-    assert "whatever anyone wants to guess about that person’s sex, the report" in told
+    assert "This promise is about the attribute sex only. Nothing is promised about the rest of the record." in told
+    assert "whatever anyone wants to guess about the attribute sex of that person, the report" in told
     assert "the whole record" not in told.replace("of the whole record", "")
     assert float(page.facts["told-of-view"]) > 0.3
     assert "Everything but sex." in page.section("limits")

@@ -106,7 +106,7 @@ def test_many_symbols_take_a_ball_around_the_reference_prior():
 def test_what_is_no_table_by_group_is_refused():
     with raises("never-occurs"):
         set_against({"f": {"a": 1, "b": 2}, "m": {"a": 0, "b": 0}}, known=True)
-    with raises("too-few-symbols"):
+    with raises("too-few-categories"):
         set_against({"f": {"a": 1, "b": 2}}, known=True)
 
 

@@ -63,9 +63,9 @@ MAKERS = {
     "a secret on both sides": lambda: mechanism_page(designed("secret on both sides").mechanism),
     "a product": lambda: mechanism_page(designed("product").mechanism),
     "hostile labels": lambda: mechanism_page(_wide(6, 5, HOSTILE), compare=False),
-    "forty symbols": lambda: mechanism_page(_wide(40, 12), compare=False),
+    "forty categories": lambda: mechanism_page(_wide(40, 12), compare=False),
     "many reports": lambda: mechanism_page(_wide(20, 150), compare=False),
-    "many symbols": lambda: mechanism_page(_wide(120, 90), compare=False),
+    "many categories": lambda: mechanism_page(_wide(120, 90), compare=False),
     "a histogram": _record,
     "views of records": _views,
 }

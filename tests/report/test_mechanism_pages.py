@@ -99,7 +99,7 @@ def sentence(kind):
 
 
 START = (
-    "To every person whose value is reported once, under the conditions below: "
+    "To every person whose category is reported once, under the conditions below: "
     "whatever anyone wants to guess about that "
 )
 
@@ -107,9 +107,9 @@ START = (
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [
-        ("ball", "value, the report makes the guess right at most 2.719 times as likely as before."),
+        ("ball", "category, the report makes the guess right at most 2.719 times as likely as before."),
         ("secret", "person’s smoker, the report makes the guess right at most 1.222 times as likely as before."),
-        ("accuracy", "value, the report makes the guess right at most 2 times as likely as before."),
+        ("accuracy", "category, the report makes the guess right at most 2 times as likely as before."),
     ],
 )
 def test_the_promise_in_one_sentence(kind, expected):
@@ -118,7 +118,7 @@ def test_the_promise_in_one_sentence(kind, expected):
 
 @pytest.mark.parametrize(
     ("kind", "factor", "least", "what"),
-    [("both sides", "2.719", "0.4723", "value"), ("secret on both sides", "1.222", "0.9048", "value of smoker")],
+    [("both sides", "2.719", "0.4723", "category"), ("secret on both sides", "1.222", "0.9048", "category of smoker")],
 )
 def test_the_promise_on_both_sides_in_two_sentences(kind, factor, least, what):
     told = sentence(kind)
@@ -129,7 +129,7 @@ def test_the_promise_on_both_sides_in_two_sentences(kind, factor, least, what):
 def test_what_is_not_promised():
     told = page_of(designed("known").mechanism).section("limits")
     excluding = int((designed("known").mechanism.numerators == 0).any(axis=0).sum())
-    assert f"{excluding} of 3 reports rule out at least one value for certain" in told
+    assert f"{excluding} of 3 reports rule out at least one category for certain" in told
     for words in ("without a limit", "population changes", "relatives", "order of the reports", "secure source"):
         assert words in told
     told = page_of(designed("ldp").mechanism).section("limits")
@@ -215,7 +215,9 @@ def test_the_leakage_of_each_report_is_proved(solved):
     for leakage, ratio in zip(found, proof.ratios, strict=True):
         assert math.isclose(leakage, math.log(max(ratio, 1)), abs_tol=1e-12)
     for row, v in zip(page.table("Leakage of each report")[1:], solved.mechanism.numerators.T, strict=True):
-        assert row[5] == (f"{(v == 0).sum()} value{'s' if (v == 0).sum() > 1 else ''}" if (v == 0).any() else "none")
+        assert row[5] == (
+            f"{(v == 0).sum()} categor{'ies' if (v == 0).sum() > 1 else 'y'}" if (v == 0).any() else "none"
+        )
 
 
 @pytest.mark.parametrize("kind", ["ball", "hull", "estimation", "both sides", "worst case", "secret"])
@@ -239,12 +241,12 @@ def test_a_mechanism_under_ldp_is_not_compared_with_itself():
 
 def test_a_comparison_that_reaches_a_limit_says_so(monkeypatch):
     def refuse(*_, **__):
-        raise md.LimitError("too many symbols for a design")
+        raise md.LimitError("too many categories for a design")
 
     monkeypatch.setattr("mechdesign.comparison.rivals.design", refuse)
     page = page_of(designed("ball").mechanism, compare=True)
     rows = page.table("Comparison with other mechanisms")
-    assert "not computed: too many symbols for a design" in rows[2][0]
+    assert "not computed: too many categories for a design" in rows[2][0]
     assert rows[2][1] == "not computed"
     assert "compared-best_ldp" not in page.facts
 
@@ -297,15 +299,15 @@ def test_what_reports_do_not_tell_apart_is_named():
     V = [[0.75, 0.25], [0.25, 0.75], [0.25, 0.75], [0.25, 0.75]]
     page = page_of(md.Mechanism.from_matrix(V, md.Guarantee("log(3)", ball)))
     told = page.section("estimates")
-    assert "No number of reports determines the frequencies of 3 values of 4" in told
-    assert "3 values of 4 give the same reports" in told
+    assert "No number of reports determines the frequencies of 3 categories of 4" in told
+    assert "3 categories of 4 give the same reports" in told
     assert "b, c, d" in told
     rows = page.table("Precision of estimates")
     assert rows[1][2] != "unknown"
     assert [row[2:] for row in rows[2:]] == [["unknown"] * 3] * 4
     page = page_of(designed("accuracy").mechanism)  # one output
-    assert "No number of reports determines the frequency of a single value" in page.section("estimates")
-    assert "All 3 values are one group" in page.section("estimates")
+    assert "No number of reports determines the frequency of a single category" in page.section("estimates")
+    assert "All 3 categories are one group" in page.section("estimates")
     assert "Nothing: with enough reports" in page_of(designed("estimation").mechanism).section("estimates")
 
 
@@ -314,7 +316,7 @@ def test_there_is_a_picture_up_to_forty_symbols(symbols, drawn):
     page = page_of(_laplace_like(symbols))
     pictures = [e for e in page.all("svg") if e.attributes.get("role") == "img"]
     assert len(pictures) == drawn
-    assert f"{symbols} true values, {symbols} reports" in page.section("matrix")
+    assert f"{symbols} true categories, {symbols} reports" in page.section("matrix")
     assert ("too many for a picture" in page.section("matrix")) != drawn
     assert len(page.table("Guesses before and after a report")) == 1 + (symbols if drawn else 20)
     assert len(page.table("Precision of estimates")) == 2 + (symbols if drawn else 20)

@@ -243,7 +243,7 @@ def test_a_point_that_cannot_be_a_problem_stands_with_its_reason_and_inputs(read
     gain = "expected-gain"
     for place, reason in {
         ("smoking", "l1-ball", 0.25, -1.0, "mutual-information"): "epsilon is '-1'; accepted: a number from 0 to 700",
-        ("smoking", "l1-ball", 0.25, 1.0, gain): "the matrix of expected-gain has 2 columns for 3 symbols",
+        ("smoking", "l1-ball", 0.25, 1.0, gain): "the matrix of expected-gain has 2 columns for 3 categories",
         ("smoking", "l1-ball", 2.5, 1.0, "mutual-information"): "radius is",
         ("smoking", "box", 0.25, 1.0, "mutual-information"): "the set box needs delta",
         ("one label", "l1-ball", 0.25, 1.0, "mutual-information"): "one category ('a')",

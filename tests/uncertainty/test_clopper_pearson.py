@@ -266,3 +266,22 @@ def test_bounds_are_chosen_by_name():
             call(3, "0.1", "0.3", bound=7)
         with raises("needless-argument"):
             call(3, "0.1", "0.3", [0.8, 0.1, 0.1], bound="clopper-pearson")
+
+
+# Limits as functions of the count
+
+
+def test_limits_are_not_convex_in_the_count_at_one_half():
+    """Of 4 samples: the limit at 3 is above the middle of those at 2 and 4."""
+    half, second, fourth = Fraction(1, 2), Fraction("0.38573"), Fraction("0.8409")
+    assert exact_tail(4, 2, second) > half  # so that the limit is below
+    assert exact_tail(4, 4, fourth) > half
+    assert exact_tail(4, 3, (second + fourth) / 2) < half  # and this one above
+
+
+@pytest.mark.parametrize("level", [1e-9, 1e-3, 0.05, 0.3, 0.46])
+def test_no_case_below_the_limiting_level_is_known(level):
+    for samples in range(2, 120):
+        counts = np.arange(1, samples + 1)
+        limits = np.concatenate([[0], betaincinv(counts, samples - counts + 1, level)])
+        assert np.diff(limits, 2).min() > 0

@@ -160,7 +160,7 @@ def test_balls_are_values():
     [
         (lambda: md.L1Ball([0.5, 0.4]), "wrong-sum"),
         (lambda: md.L1Ball([1.5, -0.5]), "not-probabilities"),
-        (lambda: md.L1Ball([1.0]), "too-few-symbols"),
+        (lambda: md.L1Ball([1.0]), "too-few-categories"),
         (lambda: md.L1Ball([0.5, float("nan")]), "not-a-number"),
         (lambda: md.L1Ball([0.5, 0.5], 2.1), "radius-out-of-range"),
         (lambda: md.L1Ball([0.5, 0.5], -1), "radius-out-of-range"),

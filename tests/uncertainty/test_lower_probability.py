@@ -292,7 +292,7 @@ def test_problem_files_hold_every_kind(known, tmp_path):
             "the estimate of 'c' is 0.25, above its upper limit, 0.2",
         ),
         ('center = ["2/5", 0.35, 0.25]\n', "", "the key 'prior.box.center' is missing; add it"),
-        ("upper = [0.6, 0.5, 0.4]", "upper = [0.6, 0.5]", "the upper limits are 2 numbers for 3 symbols"),
+        ("upper = [0.6, 0.5, 0.4]", "upper = [0.6, 0.5]", "the upper limits are 2 numbers for 3 categories"),
         ("lower = [0.1,", "lower = [-0.1,", "the lower limits have -0.1 for 'a'; accepted: 0 to 1"),
         ("lower = ", "counts = ", "[prior] has labels beside counts"),
     ],

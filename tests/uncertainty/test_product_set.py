@@ -194,7 +194,7 @@ def test_copies_are_equal():
         assert copied == known
         assert copied.exact_support(range(18)) == known.exact_support(range(18))
     assert known != md.ProductSet(md.ProductSet(SMOKES, HULL), AGE)
-    assert repr(SETS[0]) == "ProductSet(L1Ball(2 symbols, radius=0.1), L1Ball(3 symbols, radius=0.3))"
+    assert repr(SETS[0]) == "ProductSet(L1Ball(2 categories, radius=0.1), L1Ball(3 categories, radius=0.3))"
 
 
 # What is built on it

@@ -95,7 +95,7 @@ def test_words_say_what_is_protected_and_what_is_not():
     assert KNOWN.protected_in_words() == " of sex alone"
     assert "does not pass through sex" in KNOWN.not_protected_in_words()
     assert KNOWN.delta is None
-    assert repr(KNOWN) == "SecretPromise(sex: 2 values, occupation: 4 symbols, known)"
+    assert repr(KNOWN) == "SecretPromise(sex: 2 values, occupation: 4 categories, known)"
     within = md.SecretPromise(JOINT, delta="0.01")
     assert within.delta == Fraction(1, 100)
     assert within.in_words().startswith("every joint distribution")
@@ -259,9 +259,9 @@ def test_deltas_add_up_over_all_sets():
 @pytest.mark.parametrize(
     ("joint", "code"),
     [
-        ([[3, 1]], "too-few-symbols"),
-        ([], "too-few-symbols"),
-        ([[3], [1]], "too-few-symbols"),
+        ([[3, 1]], "too-few-categories"),
+        ([], "too-few-categories"),
+        ([[3], [1]], "too-few-categories"),
         ([[3, 1], [0, 0]], "never-occurs"),
         ([[3, 0], [1, 0]], "never-occurs"),
         ([[3, 1], [1]], "wrong-size"),
@@ -318,7 +318,7 @@ def test_counts_with_labels_are_aligned():
     table = pandas.DataFrame([[20, 10], [10, 15]], index=["f", "m"], columns=["a", "b"])
     assert md.SecretPromise(table, known=True) == frame
     assert JointCounts.of(table).of_symbols == (30, 25)
-    with raises("needless-argument", "the symbols"):
+    with raises("needless-argument", "the categories"):
         md.SecretPromise(table, labels=["c", "d"], known=True)
 
 

@@ -255,7 +255,7 @@ def test_samples_of_many_sets_of_events_are_refused_before_any_limit_is_derived(
     for each in table["guarantee"]["sets"]:
         each["event-set"]["samples"] = 200_000
     monkeypatch.setattr("mechdesign.uncertainty.nested_codecs.set_of", pytest.fail)
-    with raises("too-many-given", "2 sets of events of 17 symbols have 400000 samples in all"):
+    with raises("too-many-given", "2 sets of events of 17 categories have 400000 samples in all"):
         loaded(table)
 
 
@@ -286,7 +286,7 @@ def of_groups(*rows, **of_each):
         (lambda: md.Union({"a": THREE.sets[0]}, names=["b"]), "needless-argument"),
         (lambda: md.Union([[0.5, 0.5]]), "wrong-type"),
         (lambda: of_groups([1, 2], [0, 0], delta=0.1), "never-occurs"),
-        (lambda: of_groups([1, 2], delta=0.1), "too-few-symbols"),
+        (lambda: of_groups([1, 2], delta=0.1), "too-few-categories"),
         (lambda: md.Union.from_counts({"n": {"a": 1, "b": 2}, "s": {"a": 1}}), "labels-differ"),
         (lambda: of_groups([1, 2], [1, 0], radius=0), "never-occurs"),
     ],

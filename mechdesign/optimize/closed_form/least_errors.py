@@ -7,7 +7,7 @@ from fractions import Fraction
 from mechdesign.optimize.closed_form.form import ClosedForm, exact_cone
 from mechdesign.problem import DesignProblem
 
-BALANCED_SETS = "sets of N/e symbols, uniform known prior (trace bound)"
+BALANCED_SETS = "sets of N/e categories, uniform known prior (trace bound)"
 SUBSET_SELECTION = "subset selection, uniform prior (Ye and Barg 2018)"
 
 

@@ -264,6 +264,6 @@ def _queries(workload: ArrayLike, size: int) -> Floats:
         )
     if size > MOST_SYMBOLS_IN_FORMS:
         raise LimitError.too_much_work(
-            f"a workload on {size} symbols; accepted: at most {MOST_SYMBOLS_IN_FORMS}, or no workload"
+            f"a workload on {size} categories; accepted: at most {MOST_SYMBOLS_IN_FORMS}, or no workload"
         )
     return given

@@ -54,7 +54,7 @@ class EverySet:
     prior: Floats
     exp_epsilon: float
 
-    method = "every set of symbols"
+    method = "every set of categories"
 
     def price(
         self,

@@ -120,9 +120,9 @@ def _every_set(asked: FormAsked) -> EverySet | str:
     if asked.one_sided:
         return asked.one_sided
     if not known.holds_every_prior:
-        return "some prior is outside the set, so that sets of symbols are not all extreme rays"
+        return "some prior is outside the set, so that sets of categories are not all extreme rays"
     if known.size > MOST_IN_SETS:
-        return f"{known.size} symbols have too many sets (at most {MOST_IN_SETS} symbols)"
+        return f"{known.size} categories have too many sets (at most {MOST_IN_SETS} categories)"
     return EverySet(known.prior, exp_epsilon)
 
 
@@ -190,8 +190,8 @@ def _too_many(problem: DesignProblem) -> str:
     if N <= _MOST_SYMBOLS:
         return ""
     return (
-        f"{N} symbols are too many for a design of least estimation error (at most {_MOST_SYMBOLS}); merge rare "
-        "symbols, or use mechdesign.estimation_bound, which needs no design"
+        f"{N} categories are too many for a design of least estimation error (at most {_MOST_SYMBOLS}); merge rare "
+        "categories, or use mechdesign.estimation_bound, which needs no design"
     )
 
 
@@ -234,7 +234,7 @@ def _error_method(way: FormPricedBy, does: str, *, closes: bool) -> Method:
 
 ERROR_METHODS = (
     _error_method(
-        EVERY_SET, "moves the weights of sets of symbols by interior points, and prices every set", closes=True
+        EVERY_SET, "moves the weights of sets of categories by interior points, and prices every set", closes=True
     ),
     _error_method(ERROR_RAYS, "moves the weights of all extreme rays by interior points", closes=True),
     _error_method(
@@ -365,10 +365,10 @@ def certify_error(
     if one_sided is not None:
         problem = one_sided.problem  # of every prior, with the same multipliers
     N = problem.uncertainty.size
-    lam = frozen(real_array(multipliers, "lambda", "a number for each symbol"))
+    lam = frozen(real_array(multipliers, "lambda", "a number for each category"))
     if lam.shape != (N,) or not np.isfinite(lam).all() or form.size != N:
         raise InputError.wrong_size(
-            f"lambda has shape {lam.shape} and theta {form.size} symbols; accepted: ({N},), finite"
+            f"lambda has shape {lam.shape} and theta {form.size} categories; accepted: ({N},), finite"
         )
     W, prior = workload_of(problem), problem.uncertainty.prior
     limits = entry_limits(problem.uncertainty, effective_exp_epsilon(problem), problem.sides.floor_down)

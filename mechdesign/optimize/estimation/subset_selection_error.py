@@ -53,7 +53,7 @@ def mechanism(size: int, exp_epsilon: Fraction, members: int) -> Numbers:
     count = math.comb(size, members)
     if count > MOST_OUTPUTS:
         raise LimitError.too_much_work(
-            f"subset selection of {members} of {size} symbols has {count} outputs; accepted: at most {MOST_OUTPUTS}"
+            f"subset selection of {members} of {size} categories has {count} outputs; accepted: at most {MOST_OUTPUTS}"
         )
     low = 1 / (math.comb(size - 1, members - 1) * exp_epsilon + math.comb(size - 1, members))
     matrix = np.full((size, count), low, dtype=object)
@@ -92,7 +92,7 @@ def covariance(prior: Floats, exp_epsilon: Fraction | float, members: int) -> Fl
     _check_members(N, members)
     if N > MOST_SYMBOLS:
         raise LimitError.too_much_work(
-            f"there are {N} symbols; the error of subset selection is computed for at most {MOST_SYMBOLS}"
+            f"there are {N} categories; the error of subset selection is computed for at most {MOST_SYMBOLS}"
         )
     excess = float(min(exp_epsilon, _MOST) - 1)
     inverse = np.linalg.inv(_joint_membership(prior, excess, members))
@@ -136,7 +136,7 @@ def best_members(prior: Floats, exp_epsilon: Fraction, workload: Floats) -> tupl
 
 def _check_members(size: int, members: int) -> None:
     if not 1 <= members < size:
-        raise InputError.out_of_range(f"the sets have {members} of {size} symbols; accepted: 1 to {size - 1}")
+        raise InputError.out_of_range(f"the sets have {members} of {size} categories; accepted: 1 to {size - 1}")
 
 
 def _joint_membership(prior: Floats, excess: float, members: int) -> Floats:

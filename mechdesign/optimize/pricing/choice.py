@@ -96,7 +96,7 @@ def _by_pairs(priced: Priced) -> Pricing | str:
     if lower is None or not lower.supermodular:
         return f"the set of priors is {priced.uncertainty.kind}, not one above a supermodular lower probability"
     if lower.size > MOST_PRICED_SYMBOLS:
-        return f"{lower.size} symbols have too many pairs of sets (at most {MOST_PRICED_SYMBOLS} symbols)"
+        return f"{lower.size} categories have too many pairs of sets (at most {MOST_PRICED_SYMBOLS} categories)"
     if isinstance(information, str):
         return information
     if both:
@@ -180,7 +180,7 @@ def beyond_floats(uncertainty: UncertaintySet) -> str:
     for mass, label in zip(uncertainty.center, uncertainty.labels, strict=True):
         if 0 < mass < _LEAST_MASS:
             return (
-                f"the symbol {shorten(label)} has a probability of about {float(mass):.1g} in the prior, which floats "
-                f"do not hold (at least {_LEAST_MASS:.0e}, or 0 with a positive radius); leave it out"
+                f"the category {shorten(label)} has a probability of about {float(mass):.1g} in the prior, which "
+                f"floats do not hold (at least {_LEAST_MASS:.0e}, or 0 with a positive radius); leave it out"
             )
     return ""

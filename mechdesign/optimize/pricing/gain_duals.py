@@ -235,7 +235,7 @@ def _duals(
                 yield float(known[guess]), uncertainty.prior
 
 
-def _proved_level(a: Floats, P: Floats, y: float, Q: Floats, exp_epsilon: float, charge: float) -> float:
+def _proved_level(a: Floats, P: Floats, y: float, Q: Floats, exp_epsilon: float, charge: float = 0.0) -> float:
     """Return the level that y and a member Q prove; a y that is not a positive number is replaced by 0."""
     if not (math.isfinite(y) and y > 0):
         y, Q = 0.0, P

@@ -36,8 +36,8 @@ _MOST_ENTERING = 5_000
 _MOST_SYSTEMS = 60_000  # of equations, solved in rationals
 _NOTHING = Fraction(0)
 _MOST_SUPPORTS = 3_000_000  # sets of symbols and rows, looked at one by one
-_INSTEAD = "merge symbols, or use a gain utility such as hamming-accuracy, which needs no list"
-_INSTEAD_OF_SET = "merge symbols, or use an l1 ball or a gain utility such as hamming-accuracy, which need no list"
+_INSTEAD = "merge categories, or use a gain utility such as hamming-accuracy, which needs no list"
+_INSTEAD_OF_SET = "merge categories, or use an l1 ball or a gain utility such as hamming-accuracy, which need no list"
 
 
 def check_listable(uncertainty: UncertaintySet, exp_epsilon: float, floor: Floor = NO_FLOOR) -> RayList:
@@ -57,7 +57,7 @@ def check_listable(uncertainty: UncertaintySet, exp_epsilon: float, floor: Floor
     if N > MOST_LISTED_SYMBOLS:
         instead = _INSTEAD_OF_SET if uncertainty.l1_ball is None else _INSTEAD
         raise LimitError.no_method(
-            f"{N} symbols have about 2^{N} extreme rays, too many to list (at most {MOST_LISTED_SYMBOLS}); {instead}"
+            f"{N} categories have about 2^{N} extreme rays, too many to list (at most {MOST_LISTED_SYMBOLS}); {instead}"
         )
     if uncertainty.ball is not None:
         return _rays_of_ball(uncertainty.ball, exp_epsilon)
@@ -71,7 +71,7 @@ def check_listable(uncertainty: UncertaintySet, exp_epsilon: float, floor: Floor
         return rays
     raise LimitError.no_method(
         f"no exact method lists the extreme rays of a {type(uncertainty).__name__} of more than {MOST_CUT_SYMBOLS} "
-        f"symbols, and this one has {N}; use an L1Ball that contains it, or a gain utility such as hamming-accuracy"
+        f"categories, and this one has {N}; use an L1Ball that contains it, or a gain utility such as hamming-accuracy"
     )
 
 
@@ -82,13 +82,13 @@ def _rays_of_ball(ball: Ball, exp_epsilon: float) -> Rays:
     needed = held * N * 8 * _COPIES
     if needed > _MOST_HELD_BYTES:
         raise LimitError.no_method(
-            f"{N} symbols have {held} extreme rays of kinds {rays.held_kinds}, which need about "
+            f"{N} categories have {held} extreme rays of kinds {rays.held_kinds}, which need about "
             f"{needed / 2**30:.1f} GiB (at most {_MOST_HELD_BYTES / 2**30:.0f}); {_INSTEAD}"
         )
     priced = rays.count("CD")
     if priced > _MOST_PRICED:
         raise LimitError.no_method(
-            f"{N} symbols have up to {priced:.1e} extreme rays of kinds C and D (at most {_MOST_PRICED:.0e}); "
+            f"{N} categories have up to {priced:.1e} extreme rays of kinds C and D (at most {_MOST_PRICED:.0e}); "
             f"{_INSTEAD}, or design for the ball as printed (within_simplex = false), which has none"
         )
     return rays
@@ -100,7 +100,7 @@ def _rays_of_hull(hull: ConvexHull, exp_epsilon: float) -> HullRays:
     # Singular systems and columns outside the cone count as well, because all are computed.
     if rays.systems > _MOST_SYSTEMS or rays.candidates > _MOST_PRICED:
         raise LimitError.no_method(
-            f"{N} symbols and {len(hull.priors)} priors have up to {rays.candidates:.1e} extreme rays "
+            f"{N} categories and {len(hull.priors)} priors have up to {rays.candidates:.1e} extreme rays "
             f"from {rays.systems:.1e} systems of equations (at most {_MOST_PRICED:.0e} from {_MOST_SYSTEMS:.0e}); "
             f"{_INSTEAD}"
         )
@@ -113,7 +113,7 @@ def _rays_of_lower_probability(known: LowerProbability, exp_epsilon: float) -> L
     _check_supermodular(known)
     if 3**known.size > MOST_LISTED_PAIRS:
         raise LimitError.no_method(
-            f"{known.size} symbols have up to {3**known.size:.1e} extreme rays (at most {MOST_LISTED_PAIRS:.0e}); "
+            f"{known.size} categories have up to {3**known.size:.1e} extreme rays (at most {MOST_LISTED_PAIRS:.0e}); "
             f"{_INSTEAD_OF_SET}"
         )
     return LowerRays(known, exp_epsilon)
@@ -130,8 +130,8 @@ def _rays_of_secret(known: SecretPromise, exp_epsilon: float, least_lift: Fracti
     rays = SecretRays(known, exp_epsilon, least_lift)
     if rays.candidates > _MOST_SUPPORTS:
         raise LimitError.no_method(
-            f"a secret of {len(known.joint.values)} values and {known.size} symbols have up to {rays.candidates:.1e} "
-            f"extreme rays (at most {_MOST_SUPPORTS:.0e}); {_INSTEAD}"
+            f"a secret of {len(known.joint.values)} values and {known.size} categories have up to "
+            f"{rays.candidates:.1e} extreme rays (at most {_MOST_SUPPORTS:.0e}); {_INSTEAD}"
         )
     return rays
 
@@ -163,13 +163,13 @@ def _two_sided(uncertainty: UncertaintySet, exp_epsilon: float, floor: Floor) ->
     if known is None:
         raise LimitError.no_method(
             f"no exact method lists the extreme rays of a {type(uncertainty).__name__} of more than {MOST_CUT_SYMBOLS} "
-            f"symbols for a promise from below, and this one has {uncertainty.size}; use an L1Ball or a Box that "
+            f"categories for a promise from below, and this one has {uncertainty.size}; use an L1Ball or a Box that "
             f"contains it, leave lower out, or use a gain utility such as hamming-accuracy, which needs no list"
         )
     if 3.0**known.size > MOST_LISTED_PAIRS:
         raise LimitError.no_method(
-            f"{known.size} symbols have up to {3.0**known.size:.1e} extreme rays for a promise from below (at most "
-            f"{MOST_LISTED_PAIRS:.0e}); merge symbols, take the prior as known, leave lower out, or use a gain "
+            f"{known.size} categories have up to {3.0**known.size:.1e} extreme rays for a promise from below (at most "
+            f"{MOST_LISTED_PAIRS:.0e}); merge categories, take the prior as known, leave lower out, or use a gain "
             "utility such as hamming-accuracy, which needs no list"
         )
     _check_supermodular(known)

@@ -56,6 +56,9 @@ let edited number =
        "the certificate is not that of these proofs from its line %d on: it was edited, or written by another version"
        number)
 
+(* The SHA-256 that a certificate names. *)
+let named text = String.sub text (String.length head) 64
+
 (* The text of the term, and the numbers of the second theorem if there is one, after a check that all around it is as it is written by these proofs. *)
 let term_in text =
   let place = ref 0 and line = ref 1 in

@@ -79,7 +79,8 @@ let parse s =
       whole := false;
       incr at;
       if peek () = '+' || peek () = '-' then incr at;
-      let from = !at in
+      let rec after_zeros i = if i < size && s.[i] = '0' then after_zeros (i + 1) else i in
+      let from = after_zeros !at in
       digits ();
       if !at - from > 18 then malformed "a number has too long an exponent"
     end;

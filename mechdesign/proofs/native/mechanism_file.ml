@@ -61,7 +61,7 @@ let prior value =
   need (le (magnitude (sub (make (sum weights) common) one)) slightly) "probabilities sum to 1";
   weights
 
-(* What is said of delta, and is not checked here. *)
+(* The samples behind a delta, and whether they are asserted. *)
 let asked_samples a =
   let n = get a "samples" and asserted = get a "asserted_samples" and counts = get a "counts" in
   let some = match counts with Json.List (_ :: _) -> true | _ -> false in
@@ -95,9 +95,10 @@ let failure a =
     Printf.sprintf "; delta = %s by %s samples%s" written (Integers.to_digits k)
       (if asserted then " (asserted, not shown)" else "")
 
-(* Sets: each is a term, words for it, and words for its delta. *)
-type set = { term : priors; words : string; delta : string }
+(* Sets: each is a term, words for it, and words for its delta, which may be taken as given. *)
+type set = { term : priors; words : string; delta : string; given : bool }
 
+let told set = if set.given then set.delta ^ " is taken as given" else set.delta
 let marks = [ "box"; "lower-limits"; "l1-box"; "relative-ball"; "event-set"; "priors"; "factors"; "secret"; "sets" ]
 let as_written key a = match get a key with Json.Number s | Json.Text s -> line s | _ -> ""
 let ratio_of q = (q.over, Integers.positive q.under)
@@ -112,7 +113,7 @@ let estimate a =
 
 let half q = make q.over (q.under *! z 2)
 
-let ball t size =
+let ball judge t size =
   let a = fields "radius" ~others:"center counts samples asserted_samples delta bound" t in
   let centered = List.mem_assoc "center" a in
   need (not (centered && List.mem_assoc "counts" a)) "two estimates";
@@ -129,9 +130,15 @@ let ball t size =
   let delta = failure a in
   need (delta <> "" || not (given a "bound")) "a bound belongs to delta";
   let words = Printf.sprintf "within %s (l1) of its %s" (as_written "radius" a) (if centered then "center" else "counts") in
-  (* every set holds what is within 2 of anything, whatever the samples were *)
-  let delta = if delta = "" || equal radius.over (z 2 *! radius.under) then delta else delta ^ " is taken as given" in
-  { term = ball_term weights radius; words; delta }
+  let verdict =
+    match asked_samples a with
+    | None -> Samples.Proved
+    | Some (n, _) ->
+      let bound = match get a "bound" with Json.Text bound -> bound | _ -> "weissman" in
+      judge weights radius (int_of_string (Integers.to_digits n)) (number (get a "delta")) bound
+  in
+  need ~status:1 (verdict <> Samples.False) "delta is false: the samples do not support the radius";
+  { term = ball_term weights radius; words; delta; given = verdict = Samples.Undecided }
 
 let keys_of = function
   | "box" -> "lower upper"
@@ -199,7 +206,7 @@ let limits mark t size =
   let told = List.filter (fun key -> has key a) [ "radius"; "alpha"; "gamma" ] in
   let told = String.concat ", " (List.map (fun key -> key ^ " = " ^ as_written key a) told) in
   let words = "in its " ^ mark ^ if told = "" then "" else " (" ^ told ^ ")" in
-  { term; words; delta = (if delta = "" then "" else delta ^ " is taken as given") }
+  { term; words; delta; given = delta <> "" }
 
 let weights_of_mixture a size =
   if given a "weights" then begin
@@ -222,22 +229,22 @@ let hull t size =
   weights_of_mixture a (List.length rows);
   let common = List.fold_left (fun c row -> lcm c (sum row)) unit rows in
   let even row = List.map (( *! ) (common /! sum row)) row in
-  { term = Hull (List.map even rows); delta = "";
+  { term = Hull (List.map even rows); delta = ""; given = false;
     words = Printf.sprintf "that mixes its %d priors" (List.length rows) }
 
-let rec known t names =
+let rec known judge t names =
   let has key = List.mem_assoc key t in
-  if has "center" || has "counts" then ball t (List.length names)
+  if has "center" || has "counts" then ball judge t (List.length names)
   else
     match List.filter has marks with
     | [ "priors" ] -> hull t (List.length names)
-    | [ "factors" ] -> product t names
-    | [ "sets" ] -> union t names
+    | [ "factors" ] -> product judge t names
+    | [ "sets" ] -> union judge t names
     | [ "secret" ] -> raise (Stop (3, "a promise about a secret is beyond this program; verify.py decides it"))
     | [ mark ] -> limits mark t (List.length names)
     | _ -> raise (Stop (2, "a set is one of center, counts, " ^ String.concat ", " marks))
 
-and product t names =
+and product judge t names =
   let a = fields "factors separator" t in
   let factor = function
     | Json.Table pairs ->
@@ -249,18 +256,18 @@ and product t names =
   | [ (rows, first); (columns, second) ] ->
     let separator = text (get a "separator") in
     need (List.length rows * List.length columns = List.length names) "the inputs are all pairs";
-    let outer = known first rows in
-    let inner = known second columns in
+    let outer = known judge first rows in
+    let inner = known judge second columns in
     let pairs = List.concat_map (fun i -> List.map (fun j -> i ^ separator ^ j) columns) rows in
     need (pairs = names) "a pair has another label";
     let words =
-      Printf.sprintf "whose first factor is one %s%s; the second, given the first, is one %s%s" outer.words outer.delta
-        inner.words inner.delta
+      Printf.sprintf "whose first factor is one %s%s; the second, given the first, is one %s%s" outer.words (told outer)
+        inner.words (told inner)
     in
-    { term = Pairs (nat (List.length rows), outer.term, nat (List.length columns), inner.term); words; delta = "" }
+    { term = Pairs (nat (List.length rows), outer.term, nat (List.length columns), inner.term); words; delta = ""; given = false }
   | _ -> raise (Stop (2, "a product has two factors"))
 
-and union t names =
+and union judge t names =
   let a = fields "sets" ~others:"names weights cover" t in
   let sets = List.map table (list_of (get a "sets")) and size = List.length names in
   let count = List.length sets in
@@ -268,26 +275,28 @@ and union t names =
   let cover = if given a "cover" then table (get a "cover") else [] in
   let made t = List.exists (fun key -> List.mem_assoc key t) [ "sets"; "factors"; "secret" ] in
   need (not (List.exists made (cover :: sets))) "a set holds others";
-  let found = List.map (fun t -> known t names) sets in
+  let found = List.map (fun t -> known judge t names) sets in
   if given a "names" then need (List.length (labels ~whole:true (get a "names")) = count) "there is a name for each set";
   weights_of_mixture a count;
   let delta =
     match List.filter (( <> ) "") (List.map (fun s -> s.delta) found) with
     | [] -> ""
-    | deltas -> Printf.sprintf "; the deltas of %d sets are taken as given" (List.length deltas)
+    | deltas ->
+      let given = List.length (List.filter (fun s -> s.given) found) in
+      Printf.sprintf "; of the deltas of %d sets, %d are taken as given" (List.length deltas) given
   in
   if given a "cover" then begin
     need (List.for_all (List.mem_assoc "radius") (cover :: sets)) "a cover and what it holds are balls";
     let part t = (shares (estimate t), number (get t "radius")) in
     let center, radius = part cover in
-    let whole_cover = known cover names in
+    let whole_cover = known judge cover names in
     let reach t =
       let masses, r = part t in
       let far = add r (sum_of (List.map2 (fun p q -> magnitude (sub p q)) center masses)) in
       if le far (whole (z 2)) then far else whole (z 2)
     in
     need ~status:1 (List.for_all (fun t -> le (reach t) radius) sets) "the cover does not hold each set";
-    { term = whole_cover.term; delta;
+    { term = whole_cover.term; delta; given = false;
       words = Printf.sprintf "within %s (l1) of the center of the ball that holds its %d sets" (as_written "radius" cover) count }
   end
   else
@@ -296,7 +305,7 @@ and union t names =
       | s :: rest -> Either (s.term, joined rest)
       | [] -> raise (Stop (2, "there are no sets"))
     in
-    { term = joined found; delta; words = Printf.sprintf "in one of its %d sets or mixed from these" count }
+    { term = joined found; delta; given = false; words = Printf.sprintf "in one of its %d sets or mixed from these" count }
 
 (* epsilon, lower and cap *)
 
@@ -316,16 +325,30 @@ let epsilon_of value =
 
 type t = { file : file; names : string list; reports : string list; promise : string }
 
-let of_json content =
-  let a = fields "schema inputs outputs bits numerators guarantee" ~others:"optimality provenance table" (table content) in
+(* Files of other kinds are refused by name. *)
+let check_kind t =
+  let begins prefix = match List.assoc_opt "schema" t with
+    | Some (Json.Text s) -> String.length s >= String.length prefix && String.sub s 0 (String.length prefix) = prefix
+    | _ -> false in
+  List.iter
+    (fun (schema, kind) ->
+      need (not (begins ("mechdesign/" ^ schema ^ "/")))
+        ("the file holds " ^ kind ^ ", which this program does not decide; mechdesign verify --machine-checked does"))
+    [ ("windows", "windows"); ("records", "views of records") ];
+  need (not (begins "mechdesign/prefix-windows/")) "the file holds windows of prefixes, which this program does not decide"
+
+(* The judge of deltas, which may leave all undecided, is that of Samples. *)
+let of_json ?(judge = Samples.verdict) content =
+  let whole = table content in
+  check_kind whole;
+  let a = fields "schema inputs outputs bits numerators guarantee" ~others:"optimality provenance table" whole in
   let rows = List.map (fun row -> List.map integer (list_of row)) (list_of (get a "numerators")) in
   let names = labels (get a "inputs") in
   let reports = labels (get a "outputs") in
   let guarantee = table (get a "guarantee") in
   need (List.mem_assoc "epsilon" guarantee) "there is no epsilon";
-  let side key = if given guarantee key then Some (epsilon_of (get guarantee key)) else None in
-  let lower = side "lower" and cap = side "cap" in
-  let sides = Bool.to_int (lower <> None) + Bool.to_int (cap <> None) in
+  ignore (text (get guarantee "epsilon"));
+  let sides = Bool.to_int (given guarantee "lower") + Bool.to_int (given guarantee "cap") in
   let bits = match integer (get a "bits") with b when at_most unit b && at_most b (z 52) -> int_of_string (Integers.to_digits b)
              | _ -> raise (Stop (2, "bits are from 1 to 52")) in
   let limit = power (z 2) 63 in
@@ -334,9 +357,11 @@ let of_json content =
   need (List.for_all (List.for_all (fun n -> less n limit && less (Z.opp limit) n)) rows) "numerators are wrong";
   need (sides < 2 && get a "schema" = Json.Text (Printf.sprintf "mechdesign/mechanism/%d" (1 + sides)))
     "a wrong schema for this guarantee";
-  let eps = epsilon_of (get guarantee "epsilon") in
   let own = List.filter (fun (key, _) -> not (List.mem key [ "epsilon"; "lower"; "cap" ])) guarantee in
-  let set = known own names in
+  let set = known judge own names in
+  let eps = epsilon_of (get guarantee "epsilon") in
+  let side key = if given guarantee key then Some (epsilon_of (get guarantee key)) else None in
+  let lower = side "lower" and cap = side "cap" in
   let one = power (z 2) bits in
   let right row = List.for_all (at_most zero) row && equal (sum row) one in
   let seen = List.fold_left (List.map2 (fun some n -> some || less zero n)) (List.map (fun _ -> false) reports) rows in
@@ -349,6 +374,6 @@ let of_json content =
   let constraints = if given a "table" then "; constraints of a table are not looked at" else "" in
   let promise =
     Printf.sprintf "epsilon = %s%s%s at every prior %s%s%s" (line (text (get guarantee "epsilon"))) (written "lower")
-      (written "cap") set.words set.delta constraints
+      (written "cap") set.words (told set) constraints
   in
   { file; names; reports; promise }

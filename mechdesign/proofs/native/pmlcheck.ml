@@ -16,14 +16,18 @@ let content path =
   close_in channel;
   text
 
-let mechanism path =
+let mechanism ?judge path =
   let text = content path in
   need ~status:3 (not (String.length text > 1 && String.sub text 0 2 = "PK"))
     "an NPZ file is beyond this program: give the JSON";
-  Mechanism_file.of_json (Json.parse text)
+  Mechanism_file.of_json ?judge (Json.parse text)
 
 let is_certificate path = Filename.check_suffix path ".v"
-let term path = if is_certificate path then Certificate.(file_of_term (fst (term_in (content path)))) else (mechanism path).file
+(* What the file says, whether its delta is true or not. *)
+let said path = (mechanism ~judge:(fun _ _ _ _ _ -> Samples.Undecided) path).file
+
+let term path =
+  if is_certificate path then Certificate.(file_of_term (fst (term_in (content path)))) else said path
 
 let decided path =
   let found = mechanism path in
@@ -40,9 +44,12 @@ let decided path =
   "guaranteed: " ^ found.promise
 
 let read_back proof file =
-  let wanted = Certificate.canonical (mechanism file).file in
+  let wanted = Certificate.canonical (said file) in
   need ~status:1 (Certificate.canonical (term proof) = wanted)
     "the certificate is about another file: its term has other integers, another promise or another set";
+  let named = Certificate.named (content proof) and own = Sha256.hex (content file) in
+  need ~status:1 (named = own)
+    (Printf.sprintf "the certificate is about another file: it names the SHA-256 %s, and this one has %s" named own);
   let second =
     match snd (Certificate.term_in (content proof)) with
     | Some (of_counts, m, a, b) ->

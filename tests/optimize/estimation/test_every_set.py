@@ -97,7 +97,7 @@ def test_optima_of_more_symbols_than_a_list_holds_are_certified(N):
     assert time.process_time() - began < 60
     assert found.tol == 1e-4
     assert found.certified
-    assert found.certificate.method == "every set of symbols"
+    assert found.certificate.method == "every set of categories"
     assert found.lower_bound <= found.value
     # Randomized response and subset selection have the guarantee as well.
     assert found.lower_bound < Rivals(problem).subset_selection().value

@@ -70,7 +70,7 @@ def test_directions_that_no_query_asks_for_do_not_raise_the_error() -> None:
 def test_fewer_outputs_than_symbols_are_refused_where_rounding_loses_an_answer() -> None:
     ball = md.L1Ball.from_counts([4, 5, 1, 2, 3, 7], radius="0.5")
     problem = md.DesignProblem(ball, 1, md.EstimationError("marginals=2x3"))
-    with raises("design-not-identifiable", "outputs = 5 are too few for 6 symbols", "6 or more"):
+    with raises("design-not-identifiable", "outputs = 5 are too few for 6 categories", "6 or more"):
         md.design(problem, outputs=5, time_limit=10)
 
 

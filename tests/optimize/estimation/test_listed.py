@@ -295,7 +295,7 @@ def test_a_design_that_is_stopped_proves_no_less_than_the_bound_without_a_design
 
 def test_too_many_symbols_are_refused_and_have_a_bound_without_a_design():
     ball = md.L1Ball.from_counts(range(1, 10_001), delta=1e-9)
-    with raises("no-method", match="10000 symbols are too many for a design of least estimation error"):
+    with raises("no-method", match="10000 categories are too many for a design of least estimation error"):
         error_design(ball, 1)
     # About (N - 1)^2 / (N (e - 1)); greater here, as the frequencies differ.
     assert md.estimation_bound(ball, 1) >= 9_999**2 / (10_000 * (np.e - 1)) * (1 - 1e-9)

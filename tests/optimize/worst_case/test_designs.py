@@ -240,7 +240,7 @@ def test_gains_of_any_set_and_size_are_designed_and_others_refused_by_name():
         md.design(md.DesignProblem(pair, 1, INFORMATION))
     thirty = md.L1Ball.from_counts(list(range(1, 31)), radius="0.1")
     assert md.design(md.DesignProblem(thirty, 1, ACCURACY)).certified
-    with raises("no-method", match="at most 16 symbols"):
+    with raises("no-method", match="at most 16 categories"):
         md.design(md.DesignProblem(thirty, 1, INFORMATION))
 
 

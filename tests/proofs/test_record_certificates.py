@@ -1,0 +1,115 @@
+"""Certificates of views of records: the term is the file, and Coq proves every view and the whole, or refuses them."""
+
+import json
+import shutil
+from fractions import Fraction
+
+import pytest
+from files_of_every_set import ROWS, content, document, just, limits_of
+from refusals import raises
+
+from mechdesign.proofs.coq_file import certificate
+from mechdesign.proofs.kernel import ask_coq, refusals
+from mechdesign.proofs.read_back import from_coq, from_file
+from mechdesign.proofs.terms import file_term
+from mechdesign.proofs.theorem_words import place_in_words, theorem_in_words
+from mechdesign.records import RecordMechanism
+from mechdesign.records.record_mechanism_files import from_content
+from mechdesign.windows.window_files import to_json
+from tests.windows.worlds import designed
+
+needs_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not installed")
+TINY = Fraction(1, 10**12)
+
+
+def records(*views, epsilon, weights=(3, 1), bits=2, **changes):
+    """Return the bytes of a file with views, each the bytes of a mechanism file, of the attributes a, b, .."""
+    parts = [
+        {"name": name, "attributes": [name], "weight": weight, "mechanism": document(view)}
+        for name, weight, view in zip("abc", weights, views, strict=False)
+    ]
+    table = {"schema": "mechdesign/records/1", "epsilon": epsilon, "weight_bits": bits, "parts": parts, **changes}
+    return json.dumps(table, default=str).encode()
+
+
+def least(name):
+    return limits_of(name)[0]
+
+
+def test_a_file_of_records_loads_and_its_term_names_every_view_with_its_weight():
+    found = records(content("ball"), content("everything", lower="log(9)"), epsilon="log(9)")
+    assert from_content(found, "the file", RecordMechanism).guarantee.epsilon.text == "log(9)"
+    rows = "[[9; 3; 3; 1]; [3; 9; 1; 3]; [3; 1; 9; 3]; [1; 3; 3; 9]]"
+    assert file_term(document(found)) == (
+        f"RecordsFile (Log 9 1) None 2 [(3, File 4 4 4 {rows} (Log 9 1) None None (Ball [4; 3; 2; 1] 1 10)); "
+        f"(1, File 4 4 4 {rows} (Log 9 1) (Some (Log 9 1)) None (Ball [40; 30; 20; 10] 2 1))]"
+    )
+    told = json.loads(from_file(found))
+    assert (told["epsilon"], told["lower"], told["weight_bits"]) == (["log", "9"], None, 2)
+    assert [weight for weight, _ in told["parts"]] == [3, 1]
+    assert [view["numerators"] for _, view in told["parts"]] == [ROWS, ROWS]
+
+
+def test_the_promise_from_below_is_the_greatest_of_the_views_if_all_have_one():
+    sides = ("log(9)", "2.5", "log(20)")
+    found = records(*(content("everything", lower=side) for side in sides), epsilon="3", weights=(1, 2, 1))
+    assert from_content(found, "the file", RecordMechanism).guarantee.lower.text == "log(20)"
+    assert file_term(document(found)).startswith("RecordsFile (Nats 3 1) (Some (Log 20 1)) 2 [(1, File")
+    assert json.loads(from_file(found))["lower"] == ["log", "20"]
+
+
+def test_a_printed_term_of_views_is_read_back():
+    found = records(content("ball"), content("known"), epsilon="log(9)")
+    view = (
+        "{| inputs := 4; outputs := 4; bits := 4; rows := [[9; 3; 3; 1]; [3; 9; 1; 3]; [3; 1; 9; 3]; [1; 3; 3; 9]]%Z; "
+        "eps := Log 9 1; lower := None; cap := None; set := Ball [4; 3; 2; 1] "
+    )
+    printed = (
+        "{| record_eps := Log 9 1; record_lower := None; weight_bits := 2;\n"
+        f"parts := [(3%Z, {view}1 10 |}}); (1%Z, {view}0 1 |}})] |}}"
+    )
+    assert from_coq(printed) == from_file(found)
+    for old, new in (("3%Z, {", "2%Z, {"), ("weight_bits := 2", "weight_bits := 3"), ("1 10", "1 11")):
+        assert from_coq(printed.replace(old, new)) != from_file(found)
+    for torn in (printed[:-3], printed.replace(":=", "="), "x", ""):
+        with pytest.raises(ValueError, match=r"."):
+            from_coq(torn)
+
+
+def test_words_of_records_and_views_that_the_proofs_do_not_cover():
+    found = document(records(content("ball"), content("known"), epsilon="log(9)"))
+    assert "K(i, y|x) <= e^log(9) sum P(x') K(i, y|x'); the weights sum to 2^2" in theorem_in_words(found)
+    assert place_in_words(found, 1, 2) == "that of output 'c' of the view 'b'"
+    assert place_in_words(found, 1, 4) == "that of the view 'b'"
+    text = certificate(found, b"")
+    assert "Read the modules Spec and SpecRecords" in text
+    assert "record_promise the_file" in text
+    of_windows = document(records(to_json(designed().mechanism), content("known"), epsilon="log(9)"))
+    with raises("not-machine-checked", match="the view 'a' is of windows"):
+        certificate(of_windows, b"")
+    many = document(records(*[content("ball")] * 3, epsilon="3"))
+    many["parts"] *= 2_000
+    with raises("not-machine-checked", match=r"the file has [0-9]+ numerals; Coq reads"):
+        certificate(many, b"")
+
+
+@pytest.mark.slow
+@needs_coq
+def test_coq_proves_every_view_and_the_whole_just_at_the_border():
+    names = ("ball", "union")
+    views = [content(name, just(least(name))) for name in names]
+    greatest = max(map(least, names))
+    found = records(*views, epsilon=just(greatest))
+    verdict = ask_coq(document(found), found)
+    assert (verdict.term, len(verdict.axioms)) == (from_file(found), 4)
+    worst = names.index(max(names, key=least))
+    low = records(*views, epsilon=just(greatest, TINY))
+    broken = records(views[0], content("union", just(least("union"), TINY)), epsilon="3")
+    weights = records(*views, epsilon="3", weights=(3, 2))
+    for false, places in ((low, {worst}), (broken, {1}), (weights, set())):
+        assert ask_coq(document(false), false) is None
+        assert {each.output for each in refusals(document(false), false)} == places
+    with raises("guarantee-false"):
+        from_content(low, "the file", RecordMechanism)
+    sides = records(content("everything", lower="log(9)"), content("known", lower="2.2"), epsilon="3")
+    assert ask_coq(document(sides), sides).term == from_file(sides)
