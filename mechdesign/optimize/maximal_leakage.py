@@ -42,7 +42,7 @@ def sum_for_programs(problem: DesignProblem) -> float | None:
     They never sum to more than there are symbols, so that a program need not hold larger numbers.
     """
     most = problem.maximal_leakage
-    return None if most is None else float(min(most.exp_down, problem.uncertainty.size))
+    return None if most is None else float(min(most.exp_down, Fraction(problem.uncertainty.size)))
 
 
 def rays_on_average(problem: DesignProblem, exp_epsilon: float) -> CappedRays:
