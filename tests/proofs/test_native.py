@@ -281,6 +281,18 @@ def test_an_exponent_may_begin_with_zeros(number, status, asked):
     assert asked(two_inputs(ball).replace(b"77", number.encode())) == status
 
 
+@pytest.mark.parametrize(
+    ("schema", "kind"),
+    [("windows", "windows"), ("records", "views of records"), ("prefix-windows", "windows of prefixes")],
+)
+def test_files_of_other_kinds_are_refused_by_name(tmp_path, schema, kind):
+    path = tmp_path / "m.json"
+    path.write_text(json.dumps({"schema": f"mechdesign/{schema}/1", "epsilon": "1"}))
+    for program in every_program():
+        told, status = native.run(path, program=program)
+        assert (status, told.startswith(f"the file holds {kind}, which this program does not decide")) == (2, True)
+
+
 def test_more_symbols_than_the_kernel_is_given(tmp_path):
     """Randomized response on 400 symbols, known to be equally likely: the greatest lift is 400 (2^20 - 399) / 2^20."""
     size, stay = 400, 2**20 - 399

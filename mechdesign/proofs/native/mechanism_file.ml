@@ -325,9 +325,23 @@ let epsilon_of value =
 
 type t = { file : file; names : string list; reports : string list; promise : string }
 
+(* Files of other kinds are refused by name. *)
+let check_kind t =
+  let begins prefix = match List.assoc_opt "schema" t with
+    | Some (Json.Text s) -> String.length s >= String.length prefix && String.sub s 0 (String.length prefix) = prefix
+    | _ -> false in
+  List.iter
+    (fun (schema, kind) ->
+      need (not (begins ("mechdesign/" ^ schema ^ "/")))
+        ("the file holds " ^ kind ^ ", which this program does not decide; mechdesign verify --machine-checked does"))
+    [ ("windows", "windows"); ("records", "views of records") ];
+  need (not (begins "mechdesign/prefix-windows/")) "the file holds windows of prefixes, which this program does not decide"
+
 (* The judge of deltas, which may leave all undecided, is that of Samples. *)
 let of_json ?(judge = Samples.verdict) content =
-  let a = fields "schema inputs outputs bits numerators guarantee" ~others:"optimality provenance table" (table content) in
+  let whole = table content in
+  check_kind whole;
+  let a = fields "schema inputs outputs bits numerators guarantee" ~others:"optimality provenance table" whole in
   let rows = List.map (fun row -> List.map integer (list_of row)) (list_of (get a "numerators")) in
   let names = labels (get a "inputs") in
   let reports = labels (get a "outputs") in
