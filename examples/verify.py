@@ -4,7 +4,7 @@ Each column v of the numerators must have max v <= e^epsilon h(v), with `lower` 
 >= e^-cap max v; with `maximal_leakage` the sum of all max v is at most e^maximal_leakage 2^bits. h and H are the least
 and the greatest mean over an l1 ball around counts. Delta must be true, to 10^10 samples. Other sets need other files.
 Status 0: proved, and one line says what; 1: false; 2: malformed; 3: undecided. Optimality is not looked at."""
-# fmt: off
+
 import decimal, itertools, json, math, pathlib, re, sys
 from fractions import Fraction
 def need(condition, message, status=2):
