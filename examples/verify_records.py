@@ -7,7 +7,6 @@ and one of windows by verify_windows.py;
 epsilon of the whole is the greatest, and delta, a union bound, the sum of the deltas of the views.
 Status 0: proved, and one line says what; 1: false; 2: malformed; 3: undecided. Optimality is not looked at."""
 
-# fmt: off
 import math, sys
 from decimal import Decimal
 from fractions import Fraction
