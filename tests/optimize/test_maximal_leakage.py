@@ -233,7 +233,7 @@ def test_a_false_bound_of_a_file_is_refuted(tmp_path):
         with pytest.raises(GuaranteeError, match="lambda proves no less"):
             md.verify(md.Mechanism(mechanism.numerators, 48, mechanism.guarantee, optimality=wrong))
     short = replace(claim, multipliers=claim.multipliers[:3])
-    with pytest.raises(InputError, match="and one of the maximal leakage"):
+    with pytest.raises(InputError, match="has 3 entries; accepted: 4, one a category, and one of the maximal leakage"):
         md.Mechanism(mechanism.numerators, 48, mechanism.guarantee, optimality=short)
 
 
