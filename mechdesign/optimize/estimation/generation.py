@@ -14,6 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from operator import attrgetter
 
 import numpy as np
@@ -55,6 +56,7 @@ _WHOLE = 1e-12  # how far rows may be from their sum 1
 _FINE = 1e-3  # of the gap asked for: the search for columns and forms goes on while it is worth more
 _LONG = 40  # symbols from which on the search takes so long that an early bound is worth its time
 _SHARE = 0.7  # of the time that is left, for the mechanism
+_EARLY_SHARE = 0.25  # of the time that is left for the mechanism, for an early bound
 _SECONDS_AN_ENTRY = 1.2e-6  # of a first linear program, or less
 _SECONDS_AN_OPERATION, _STEPS = 5e-11, 10  # of a step of the interior point, or less; and how many steps to expect
 _FEWEST_HELD = 2  # columns for each symbol, however little time there is
@@ -405,10 +407,11 @@ def solve_generated(
     prior, limits = pricing.ball.prior, pricing.limits
     progress("bounding the error from the greatest entries of columns")
     bound = bound_of_caps(best_caps(prior, limits, workload, deadline), prior, limits, workload)
+    certify = partial(certificate_for_many, pricing, workload, progress=progress)
     early: list[SeparableCertificate] = []
 
     def bounded(held: Floats, error: float) -> float:
-        early.append(certificate_for_many(pricing, workload, held, searching, progress, enough=0.0, error=error))
+        early.append(certify(held, share_until(searching, _EARLY_SHARE), enough=0.0, error=error))
         return early[0].lower_bound
 
     searching = share_until(deadline, _SHARE)
@@ -423,9 +426,8 @@ def solve_generated(
         progress=progress,
     )
     columns = found.matrix / (prior @ found.matrix)
-    proved = certificate_for_many(
-        pricing, workload, columns, deadline, progress, enough=(1 - tol) * found.value, error=found.value
-    )
+    held = np.hstack([columns, *(certificate.held for certificate in early)])
+    proved = certify(held, deadline, enough=(1 - tol) * found.value, error=found.value)
     proved = max([proved, *early], key=lambda certificate: certificate.lower_bound)
     closed = found.value - proved.lower_bound <= tol * found.value
     stopped = "" if closed else "time limit" if time_is_up(deadline) else "stalled"
@@ -433,7 +435,7 @@ def solve_generated(
         Solution(
             found.matrix,
             proved.multipliers,
-            columns.shape[1] + proved.columns,
+            columns.shape[1] + proved.held.shape[1],
             found.rounds,
             stopped,
             price=proved.price,
