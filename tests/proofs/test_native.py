@@ -322,6 +322,12 @@ def test_what_is_told_of_a_promise(tmp_path):
     assert native.run(path) == ("delta is false: the counts are of other samples", 1)
     path.write_bytes(content({"secret": {"name": "s"}}))
     assert native.run(path)[1] == 3
+    path.write_bytes(content({**SETS["ball"], "maximal_leakage": "1"}))
+    assert native.run(path)[1] == 2  # of the first schema
+    path.write_bytes(path.read_bytes().replace(b"mechanism/1", b"mechanism/2"))
+    assert native.run(path) == ("maximal leakage is beyond this program; verify.py decides it", 3)
+    path.write_bytes(content({**SETS["ball"], "maximal_leakage": None}))
+    assert native.run(path)[1] == 0
     path.write_bytes(b"PK\3\4")
     assert native.run(path) == ("an NPZ file is beyond this program: give the JSON", 3)
 
