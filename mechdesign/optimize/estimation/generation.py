@@ -46,7 +46,7 @@ _FAMILIES_AT_ONCE = 3  # likewise, of a mechanism without a search
 _ENTERING = 4  # columns of greatest reduced cost for each symbol that enter in a round
 _NOISE = 0.5
 _MOST_CLIMBS = 40
-_COARSE, _FINE = 1e-4, 1e-6  # relative tolerances of weights, at first and near the end
+_PRECISION = 1e-4  # relative tolerance of weights; 1e-6 near the end gave no better designs
 _MOST_HELD = 4_500  # columns: a step of the interior point takes time that grows with their cube
 _USED = 1e-5  # a column leaves of which every row uses less
 _STALLED, _WINDOW = 5e-5, 3  # relative progress over so many rounds at which to stop
@@ -160,7 +160,7 @@ def generate(
     goal, search = goal or Goal(), ColumnSearch(ball, exp_epsilon, workload, rng, floor)
     try:
         held = search.first(deadline)
-        point = solve(held, ball.prior, workload, _COARSE, deadline=deadline, unfinished=True)
+        point = solve(held, ball.prior, workload, _PRECISION, deadline=deadline, unfinished=True)
     except SolverError:
         if not is_limited(deadline):
             raise
@@ -181,7 +181,7 @@ def generate(
             entering = search.entering(held[:, used], point.weights[used], point)
             start = np.concatenate([point.weights[used], np.zeros(entering.shape[1])])
             further = np.hstack([held[:, used], entering])
-            point, held = solve(further, ball.prior, workload, _precision(values), start, deadline), further
+            point, held = solve(further, ball.prior, workload, _PRECISION, start, deadline), further
             values.append(point.value)
             best = min(best, (point, held), key=lambda found: found[0].value)
     except KeyboardInterrupt:
@@ -212,11 +212,6 @@ def _why_stop(values: list[float], goal: Goal, deadline: float | None) -> str | 
         return "time limit"
     stalls = len(values) > _WINDOW and values[-1 - _WINDOW] - last <= _STALLED * last
     return "stalled" if stalls or len(values) >= _MOST_ROUNDS else None
-
-
-def _precision(values: list[float]) -> float:
-    """Return the tolerance of the next weights: a tenth of the progress of the last round, within limits."""
-    return float(np.clip(_progress(values) / 10, _FINE, _COARSE))
 
 
 def _progress(values: list[float]) -> float:
