@@ -13,7 +13,7 @@ from fractions import Fraction
 from operator import mul
 from pathlib import Path
 
-from verify import exp_promised, fields, items, known, labels, need, parsed, prove, rational, shown, text
+from verify import exp_promised, fields, is_supported, items, known, labels, need, parsed, prove, rational, shown, text
 
 JOINT = " & "  # between the labels of several attributes in the label of their combination
 
@@ -61,6 +61,13 @@ def view(part):  # return name, attributes, weight, labels by attribute, e^epsil
     own = split[names.index(a["merged"])] if merges else []
     need(all([parts[k] for parts in split].count(label) == 1 for k, label in enumerate(own)),
          "the merged combination shares a label with another")
+    if merges and "counts" in mechanism["guarantee"] and mechanism["guarantee"].get("delta") is not None:
+        g = mechanism["guarantee"]  # the counts have chosen what is merged: delta is that of all combinations apart
+        apart = max(math.prod(len({*column}) - 1 for column in zip(*split)), len(names))
+        held = is_supported(sum(g["counts"]), rational(g["delta"]), apart, rational(g["radius"]) / 2, g.get("bound"),
+                            [*g["counts"], *[0] * (apart - len(names))])
+        need(held is not False, "delta is false: the radius is not that of all combinations, of which some are merged",
+             1)
     for own in {own for parts in split for own in parts} if len(attributes) > 1 else ():
         need(labels([own], str) and JOINT not in f" {own} ", "a label could be read as others")
     guarantee = {**mechanism["guarantee"]}

@@ -32,7 +32,7 @@ from mechdesign.records.record_certificate import (
 from mechdesign.records.record_mechanism import RecordMechanism
 from mechdesign.records.record_parts import WEIGHT_BITS, RecordOptimality, RecordPart
 from mechdesign.records.record_secret import secret_of, tables_of
-from mechdesign.records.record_views import View
+from mechdesign.records.record_views import View, evidence_apart
 from mechdesign.records.record_weights import shares_for_targets, whole_weights
 from mechdesign.records.shared_tables import shared_tables
 from mechdesign.records.side_knowledge import set_against
@@ -351,11 +351,10 @@ def _set_of(view: View, delta: Fraction | None, *, known: bool) -> UncertaintySe
     if given and all(isinstance(counts, Mapping) for counts in given.values()):
         return set_against(given, delta=delta, known=known)
     ball = L1Ball.from_counts(given, delta=delta, known=known)
-    if known or view.combinations is None:
+    if known or view.merged is None or ball.evidence is None:
         return ball
-    # The counts choose what is merged. No choice makes the l1 distance larger than it is without merging.
-    apart = [*given.values(), *[0] * (view.combinations - len(given))]
-    return L1Ball(ball.center, L1Ball.from_counts(apart, delta=delta).radius, ball.labels, evidence=ball.evidence)
+    apart = evidence_apart(ball.evidence, ball.labels or (), len(view.attributes), view.combinations or 0)
+    return L1Ball(ball.center, apart.radius() or 0, ball.labels, evidence=ball.evidence)
 
 
 def _mechanism(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from mechdesign.errors import InputError, shorten
+from mechdesign.errors import GuaranteeError, InputError, shorten
 from mechdesign.mechanism.mechanism import check_mechanism
-from mechdesign.records.record_views import checked_attributes, split
+from mechdesign.records.record_views import checked_attributes, evidence_apart, split
 from mechdesign.windows.windows_mechanism import WindowMechanism
 
 MOST_PARTS = 1_000
@@ -69,6 +69,26 @@ class RecordPart:
                     "others too, so that tables would count people there who have something else; name the category "
                     "by labels of its own"
                 )
+        if self.merged is not None:
+            self._check_delta()
+
+    def _check_delta(self) -> None:
+        """Refuse a delta that leaves out that the counts have chosen which combinations are merged."""
+        known = self.mechanism.guarantee.uncertainty
+        if self.mechanism.guarantee.delta is None or known.secret_promise is not None:
+            return
+        evidence = None if known.l1_ball is None else known.l1_ball.evidence
+        if evidence is None or evidence.asserted:
+            raise InputError.evidence_contradicts(
+                f"the view {self.name} merges combinations, and its delta is not that of counts and an l1 ball, which "
+                "can cover that the counts choose what is merged; make the set with L1Ball.from_counts"
+            )
+        needed = evidence_apart(evidence, self.mechanism.inputs, len(self.attributes)).radius()
+        if needed is not None and known.l1_ball.radius < needed:
+            raise GuaranteeError.delta_false(
+                f"{self.name} merges combinations by their counts, and the radius {float(known.l1_ball.radius):.6g} is "
+                f"below {float(needed):.6g}, that of all combinations apart; the claimed delta is false"
+            )
 
     @property
     def is_open(self) -> bool:

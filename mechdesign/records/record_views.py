@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any
 
 from mechdesign.data.labels import canonical_labels, check_parts, joined_labels
@@ -16,6 +17,7 @@ from mechdesign.mechanism.composition import SEPARATOR
 from mechdesign.numerics.arrays import entries
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.uncertainty.base import check_set
+from mechdesign.uncertainty.evidence import Evidence
 
 JOINT = "+"
 """Between the attributes of a view in its name."""
@@ -46,7 +48,7 @@ class View:
     merged : str, optional
         The symbol that stands for all combinations that the view does not list; without it they are refused.
     combinations : int, optional
-        How many combinations there are, of which the counts have chosen those that are merged: delta covers the choice.
+        How many combinations there are, where some labels stand in merged ones alone; delta covers the choice of these.
     secret : str, optional
         The attribute about which the view promises, and about nothing else: the counts are then by its values,
         ``{value: {label: count}}``.
@@ -104,6 +106,31 @@ class View:
     def with_prior(self, prior: UncertaintySet) -> View:
         """Return the view with another prior; one about a secret names it."""
         return replace(self, prior=prior, secret=None)
+
+
+def evidence_apart(evidence: Evidence, labels: Sequence[str], attributes: int, combinations: int = 0) -> Evidence:
+    """Return counts of a view that merges combinations as counts of all combinations, each by itself.
+
+    The counts choose what is merged. No choice makes an l1 distance larger than it is without merging, so that a radius
+    for these counts holds for the categories too, whatever was chosen.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        The counts of the categories.
+    labels : sequence of str
+        The categories: combinations of so many ``attributes``, of which one, with labels of its own, is the merged one.
+    combinations : int
+        How many there are, if more than those of the labels that are shown.
+
+    Examples
+    --------
+    >>> evidence_apart(Evidence((3, 2, 0), 5, None), ["a & x", "b & y", "rest & rest"], 2).counts
+    (3, 2, 0, 0)
+    """
+    shown = prod(len({*column}) - 1 for column in zip(*(split(label, attributes) for label in labels), strict=True))
+    lacking = max(shown, combinations) - len(evidence.counts)
+    return replace(evidence, counts=(*evidence.counts, *[0] * lacking))
 
 
 def name_of(attributes: Sequence[str]) -> str:

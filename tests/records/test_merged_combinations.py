@@ -159,3 +159,29 @@ def test_delta_covers_that_the_sample_chooses_what_is_merged():
     assert md.L1Ball.from_counts(known.evidence.counts, delta="1e-9").radius < distance <= known.radius
     (apart,) = views_of(columns, **options).views
     assert known.radius == md.L1Ball.from_counts(apart.prior, delta="1e-9").radius
+
+
+def test_a_radius_of_the_categories_alone_is_refused(tmp_path, monkeypatch):
+    """A file that states the radius of the merged counts, as if nobody had chosen what is merged; both verifiers."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "examples"))
+    answer = importlib.import_module("verify_records").answer
+    rng, path = np.random.default_rng(1), tmp_path / "records.json"
+    columns = {name: [str(each) for each in rng.integers(0, 5, 12)] for name in "ab"}
+    found = md.design_records(views_of(columns, unseen="merge", groups=["a+b"]), 1, delta="1e-3").mechanism
+    (part,) = found.parts
+    known = part.mechanism.guarantee.uncertainty
+    narrow = md.L1Ball.from_counts(dict(zip(known.labels, known.evidence.counts, strict=True)), delta="1e-3")
+    assert narrow.radius < known.radius
+    path.write_bytes(record_json(found))
+    assert answer(path)[1] == 0
+    made = md.design(md.DesignProblem(narrow, 1, md.HammingAccuracy())).mechanism
+    with refusals.raises("delta-false", "merges combinations by their counts"):
+        replace(part, mechanism=made)
+    made.save(tmp_path / "one.json")
+    document = json.loads(record_json(found)) | {"optimality": None}
+    document["parts"][0]["mechanism"] = json.loads((tmp_path / "one.json").read_text())
+    content = json.dumps(document).encode()
+    with refusals.raises("delta-false", "merges combinations by their counts"):
+        from_content(content, "records.json", RecordMechanism)
+    path.write_bytes(content)
+    assert answer(path) == ("delta is false: the radius is not that of all combinations, of which some are merged", 1)
