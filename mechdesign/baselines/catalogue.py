@@ -67,7 +67,7 @@ def every(size: int, epsilon: object, without: Collection[str] = ()) -> tuple[Ba
     Examples
     --------
     >>> [found.name for found in every(5, 1)]  # no difference set modulo 5 is one
-    ['k-ary randomized response', 'subset selection of 1 symbol', 'Hadamard response', 'symmetric unary encoding',
+    ['k-ary randomized response', 'subset selection of 1 category', 'Hadamard response', 'symmetric unary encoding',
      'optimized unary encoding', 'geometric mechanism', 'truncated discrete Laplace']
     """
     found = []

@@ -61,7 +61,7 @@ def designable(problem: DesignProblem[Union], *, cover: bool | None = None) -> D
     >>> from mechdesign import L1Ball
     >>> unions = [Union([L1Ball([1 / N] * N, "0.1"), L1Ball([1 / N] * N, "0.2")]) for N in (4, 10)]
     >>> [designable(DesignProblem(union, 1)).uncertainty.cover for union in unions]
-    [None, L1Ball(10 symbols, radius=0.2)]
+    [None, L1Ball(10 categories, radius=0.2)]
     """
     if cover is None:
         cover = all(each.l1_ball is not None for each in problem.uncertainty.sets) and not _is_exact(problem)

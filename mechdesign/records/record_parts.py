@@ -75,7 +75,7 @@ class RecordPart:
     def _check_delta(self) -> None:
         """Refuse a delta that leaves out that the counts have chosen which combinations are merged."""
         known = self.mechanism.guarantee.uncertainty
-        if self.mechanism.guarantee.delta is None or known.secret_promise is not None:
+        if self.mechanism.guarantee.delta is None:
             return
         evidence = None if known.l1_ball is None else known.l1_ball.evidence
         if evidence is None or evidence.asserted:

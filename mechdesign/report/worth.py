@@ -76,7 +76,7 @@ def in_words(objective: Objective | TableObjective) -> str:
     --------
     >>> import mechdesign as md
     >>> in_words(md.HammingAccuracy())
-    'how often the best guess from a report is the true value'
+    'how often the best guess from a report is the true category'
     """
     inner = objective.name.removeprefix(_WORST)
     text = _PLAIN.get(inner, f"the objective {inner}")

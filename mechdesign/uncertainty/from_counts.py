@@ -38,7 +38,7 @@ def given_or_from_counts(
     Examples
     --------
     >>> given_or_from_counts([3, 1], None, None, known=True)
-    L1Ball(2 symbols, radius=0)
+    L1Ball(2 categories, radius=0)
     """
     if not isinstance(given, UncertaintySet):
         return L1Ball.from_counts(given, delta=delta, radius=radius, known=known)
@@ -76,7 +76,7 @@ def set_from_counts(
     Examples
     --------
     >>> set_from_counts("box", [40, 30, 20, 10], "1e-3")
-    Box(4 symbols, sum of lower=0.486638, upper=1.69872)
+    Box(4 categories, sum of lower=0.486638, upper=1.69872)
     """
     made = _class_of(kind)
     own = {"epsilon": epsilon} if made is RelativeBall else {}

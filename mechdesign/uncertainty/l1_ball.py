@@ -152,9 +152,9 @@ class L1Ball(Ball):
         Examples
         --------
         >>> L1Ball.from_counts([812, 150, 38], delta=1e-9)
-        L1Ball(3 symbols, radius=0.171673, delta=1e-09)
+        L1Ball(3 categories, radius=0.171673, delta=1e-09)
         >>> L1Ball.from_counts([812, 150, 38], delta=1e-9, bound="weissman")
-        L1Ball(3 symbols, radius=0.212203, delta=1e-09, bound='weissman')
+        L1Ball(3 categories, radius=0.212203, delta=1e-09, bound='weissman')
         """
         check_one_way({"delta": delta, "radius": radius, "known": known}, _WAYS)
         if samples is not None and delta is None:
@@ -235,7 +235,7 @@ class L1Ball(Ball):
         Examples
         --------
         >>> L1Ball.from_probabilities({"a": 0.8, "b": 0.2}, samples=300, delta="1e-6")
-        L1Ball(2 symbols, radius=0.285101, delta=1e-06, samples=300 asserted)
+        L1Ball(2 categories, radius=0.285101, delta=1e-06, samples=300 asserted)
         """
         center, names = labelled_center(probabilities, labels)
         evidence = asserted(center, samples, delta, checked_bound(bound))

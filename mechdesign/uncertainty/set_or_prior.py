@@ -23,7 +23,7 @@ def set_or_prior(
     Examples
     --------
     >>> set_or_prior([0.5, 0.5])
-    L1Ball(2 symbols, radius=0)
+    L1Ball(2 categories, radius=0)
     """
     if isinstance(given, UncertaintySet):
         return given

@@ -77,7 +77,7 @@ class Union(UncertaintySet):
     >>> both.exact_support([1, 0, 0]), both.exact_support([0, 0, 1])
     (Fraction(1, 5), Fraction(3, 20))
     >>> both.covered().cover
-    L1Ball(3 symbols, radius=0.35)
+    L1Ball(3 categories, radius=0.35)
     """
 
     kind: ClassVar[str] = "union"
@@ -209,7 +209,7 @@ class Union(UncertaintySet):
         Examples
         --------
         >>> Union.from_counts({"north": {"a": 50, "b": 50}, "south": {"a": 80, "b": 20}}, radius="0.1").pooled()
-        L1Ball(2 symbols, radius=0.1)
+        L1Ball(2 categories, radius=0.1)
         """
         balls = [each.l1_ball for each in self.sets]
         known = [ball.evidence for ball in balls if ball is not None and ball.evidence is not None]
