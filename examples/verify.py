@@ -1,12 +1,10 @@
 """Prove the guarantee of a mechanism file with the standard library alone: `python verify.py mechanism.json`.
 
 Each column v of the numerators must have max v <= e^epsilon h(v), with `lower` min v >= e^-lower H(v), with `cap` min v
->= e^-cap max v, with `maximal_leakage` the sum of all max v <= e^maximal_leakage 2^bits; h and H are the least and the
-greatest mean <Q, v> over the priors Q of an l1 ball around counts. Its delta must be true if there is one, of up to
-10^10 samples. Other sets need the other files.
+>= e^-cap max v; with `maximal_leakage` the sum of all max v is at most e^maximal_leakage 2^bits. h and H are the least
+and the greatest mean over an l1 ball around counts. Delta must be true, to 10^10 samples. Other sets need other files.
 Status 0: proved, and one line says what; 1: false; 2: malformed; 3: undecided. Optimality is not looked at."""
 
-# fmt: off
 import decimal, itertools, json, math, pathlib, re, sys
 from fractions import Fraction
 def need(condition, message, status=2):
@@ -121,22 +119,22 @@ def prove(a):  # return words for what is proved, or raise an error
     a = fields(a, "schema inputs outputs bits numerators guarantee", "optimality provenance table")
     rows, names, bits = [items(row, int) for row in items(a["numerators"], list)], labels(a["inputs"], str), a["bits"]
     promise = dict(a["guarantee"])
-    epsilon, *beside = promise.pop("epsilon"), *(promise.pop(x, None) for x in ("lower", "cap", "maximal_leakage"))
-    others = [f" and {x} = {y}" for x, y in zip(("lower", "cap", "maximal leakage"), beside) if y is not None]
+    epsilon, beside = promise.pop("epsilon"), {x: promise.pop(x, None) for x in ("lower", "cap", "maximal_leakage")}
+    others = [f" and {x.replace('_', ' ')} = {y}" for x, y in beside.items() if y is not None]
     need({*map(len, rows)} == {len(labels(a["outputs"], str))} and len(rows) == len(names) and type(bits) is int and
          1 <= bits <= 52 and all(abs(x) < 1 << 63 for row in rows for x in row), "numerators or bits are wrong")
     need(len(others) < 2 and a["schema"] == f"mechdesign/mechanism/{1 + len(others)}", "a schema for another guarantee")
     h, lifts, about, words = known(promise, names)
     raised, lowered = lifts if "secret" in promise else (lambda v: [(max(v), v)], lambda v: [(min(v), v)])
-    e, less, most, total = (None if x is None else exp_promised(x) for x in (epsilon, *beside))
+    e, less, most, total = (None if x is None else exp_promised(x) for x in (epsilon, *beside.values()))
     need(all(min(x) >= 0 and sum(x) == 1 << bits for x in rows) and all(map(any, zip(*rows))), "a wrong row, or column")
     for v in zip(*rows):  # no greatest lift, x / h(u), is above e^epsilon, and no least one, x / H(u), below e^-lower
         need(all(x <= e * h(u) for x, u in raised(v)), "the guarantee is false", 1)
-        need((less is None or all(x * less >= max(u) - h([max(u) - y for y in u]) for x, u in lowered(v))) and
-             (most is None or max(v) <= most * min(v)), "the promise from below, or the cap, is false", 1)
+        below = less is None or all(x * less >= max(u) - h([max(u) - y for y in u]) for x, u in lowered(v))
+        need(below and (not most or max(v) <= most * min(v)), "the promise from below, or the cap, is false", 1)
     need(total is None or sum(map(max, zip(*rows))) <= total * 2**bits, "the maximal leakage is false", 1)
-    told = failure(*about) + "; constraints of a table are not looked at" * (a["table"] is not None)
-    return f"proved: epsilon = {epsilon}{''.join(others)} at every prior {words}{told}"
+    words += failure(*about) + "; constraints of a table are not looked at" * (a["table"] is not None)
+    return f"proved: epsilon = {epsilon}{''.join(others)} at every prior {words}"
 def answer(path):
     try:
         return " ".join(prove(parsed(pathlib.Path(path).read_bytes())).split()), 0

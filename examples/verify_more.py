@@ -4,7 +4,6 @@ limits, hulls, products, secrets, unions.
 A reader returns what `ball` returns; in place of whether a prior is in it, a secret has lifts, and others have None.
 """
 
-# fmt: off
 from decimal import Decimal
 from fractions import Fraction
 from math import lcm

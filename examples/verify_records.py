@@ -7,10 +7,10 @@ and one of windows by verify_windows.py;
 epsilon of the whole is the greatest, and delta, a union bound, the sum of the deltas of the views.
 Status 0: proved, and one line says what; 1: false; 2: malformed; 3: undecided. Optimality is not looked at."""
 
-# fmt: off
 import math, sys
 from decimal import Decimal
 from fractions import Fraction
+from operator import mul
 from pathlib import Path
 
 from verify import exp_promised, fields, items, known, labels, need, parsed, prove, rational, shown, text
@@ -67,11 +67,18 @@ def view(part):  # return name, attributes, weight, labels by attribute, e^epsil
     if "secret" in guarantee:
         about = guarantee["secret"]
         need(about["useful"] == "+".join(attributes), "the data of a promise about a secret are not those of its view")
-        delta = sum_of([(False, stated_by(each)) for each in about.get("limits") or []])
+        limits = about.get("limits")
+        for s, value in enumerate(map(str, about["values"]) if about["name"] in attributes else ()):
+            place = attributes.index(about["name"])  # given a value of the secret, cells show it, or are merged
+            others = [int(label != a["merged"] and of[place] != value) for label, of in zip(names, split)]
+            least = known(limits[s + 1], names)[0](others) if limits else sum(map(mul, about["counts"][s], others))
+            need(least == 0, "the view shows the secret, and no law of the promise agrees with what it shows")
+        delta = sum_of([(False, stated_by(each)) for each in limits or []])
         secret, delta = (about["name"], {*map(str, about["values"])}), (False, delta)
     else:
         secret = delta = None
-    epsilon, *_ = exp_promised(guarantee.pop("epsilon")), guarantee.pop("lower", None), guarantee.pop("cap", None)
+    epsilon = exp_promised(guarantee.pop("epsilon"))
+    guarantee = {key: guarantee[key] for key in guarantee if key not in ("lower", "cap", "maximal_leakage")}
     return (name, attributes, a["weight"], list(zip(attributes, zip(*split))),
             epsilon, (*(delta or delta_of(guarantee, names)), merges, secret))
 

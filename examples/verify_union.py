@@ -3,7 +3,6 @@
 from verify import fields, items, known, labels, need, rational, shares, shown
 
 
-# fmt: off
 def union(table, names):
     """Priors in one of several sets, and their mixtures: h is the least of the h of these sets.
 

@@ -6,7 +6,6 @@ string, from which the evidence is counted anew; without it that of the file is 
 Status 0: proved, and one line says what; 1: false; 2: malformed. Where strings lie is read by the client's own code, so
 that the proof is about what clients report: report_windows.py, report.py and verify.py stand beside this file."""
 
-# fmt: off
 import decimal, hashlib, itertools, json, math, re, sys, zlib
 from base64 import b64decode
 from fractions import Fraction

@@ -107,7 +107,9 @@ def test_code_does_not_grow_unseen():
     # 36,500 before the tail after post-processing took sets of priors.
     # 36,710 before a certificate said what a delta may gain.
     # 36,765 before Gaussian noise on several numbers.
-    assert code <= 36_860
+    # 36,860 before forms with a cap had a common number, which kinds B and C price.
+    # 36,975 before folders that say a column twice were refused, and programs held sums up to the number of symbols.
+    assert code <= 36_985
     every = sum(map(measures.code_lines, MODULES.values()))
     assert sum(map(measures.import_lines, MODULES.values())) <= 0.135 * every
 

@@ -91,12 +91,13 @@ class OrderedNumbers:
 
 
 def _different(positions: ArrayLike) -> tuple[Fraction, ...]:
-    values = tuple(rational(value, "a position") for value in entries(positions, "the positions", "a list of numbers"))
+    given = entries(positions, "the positions", "a list of numbers")
+    values = tuple(rational(value, "a position") for value in given)
     if len(values) < 2:
         raise InputError.too_few_categories(f"there are {len(values)} positions; give at least two")
     if len(set(values)) < len(values):
-        twice = next(value for value in values if values.count(value) > 1)
-        raise InputError.out_of_range(f"the position {float(twice):g} stands twice; give each category its own number")
+        twice = next(shown for shown, value in zip(given, values, strict=True) if values.count(value) > 1)
+        raise InputError.out_of_range(f"the position {shorten(twice)} stands twice; give each category its own number")
     return values
 
 
@@ -327,6 +328,6 @@ def _whole(numbers: OrderedNumbers) -> OrderedNumbers:
     for value in numbers.values:
         if value.denominator != 1:
             raise InputError.not_a_whole_number(
-                f"a position is {float(value):g}; accepted: whole numbers, in units of the step of the noise"
+                f"a position is {shorten(str(value))}; accepted: whole numbers, in units of the step of the noise"
             )
     return numbers

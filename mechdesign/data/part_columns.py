@@ -70,8 +70,8 @@ def read_columns(
         inside = [name for name in columns if name not in said]
         if not inside:
             raise InputError.unknown_column(
-                f"{printable(str(source))}: the column {shorten(columns[0])} stands in the names of folders alone; "
-                "name a column of the files"
+                f"{printable(str(source))}: the column {shorten(columns[0])} is in the names of folders, "
+                "which records keep; name a column of the files alone"
             )
         opened = open_columns(path, inside, header=header, show_values=show_values, encoded=inside if encoded else ())
         names = {name: name if header else str(index_from(name)) for name in inside}

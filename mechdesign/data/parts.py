@@ -279,6 +279,10 @@ def _check_keys(files: tuple[Part, ...]) -> None:
                 f"the folders of {printable(part.path)} say {_listed(found)}, and those of {printable(first.path)} "
                 f"say {_listed(names)}; accepted: the same columns for all files"
             )
+    if len(set(names)) < len(names):
+        raise InputError.column_twice(
+            f"the folders of {printable(first.path)} say {_listed(names)}; accepted: each column once"
+        )
 
 
 def _listed(keys: list[str]) -> str:

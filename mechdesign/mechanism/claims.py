@@ -60,7 +60,7 @@ class Optimality:
             If lambda or Theta do not have one entry for each symbol.
         """
         if len(self.multipliers) != size + on_average:
-            accepted = f"{size}, one a category" + ", and one of the maximal leakage" * on_average
+            accepted = f"{size + on_average}, one a category" + ", and one of the maximal leakage" * on_average
             raise InputError.wrong_size(f"lambda has {len(self.multipliers)} entries; accepted: {accepted}")
         if self.form is not None and self.form.size != size:
             raise InputError.wrong_size(

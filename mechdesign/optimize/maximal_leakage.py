@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -36,8 +37,12 @@ _MOST_ROUNDS = 100
 
 
 def sum_for_programs(problem: DesignProblem) -> float | None:
-    """Return what the greatest entries of all columns may sum to in a program; None where it is not promised."""
-    return None if problem.maximal_leakage is None else float(problem.maximal_leakage.exp_down)
+    """Return what the greatest entries of all columns may sum to in a program; None where it is not promised.
+
+    They never sum to more than there are symbols, so that a program need not hold larger numbers.
+    """
+    most = problem.maximal_leakage
+    return None if most is None else float(min(most.exp_down, Fraction(problem.uncertainty.size)))
 
 
 def rays_on_average(problem: DesignProblem, exp_epsilon: float) -> CappedRays:
@@ -114,7 +119,8 @@ def price_on_average(
         As for `price_by_guess`.
     """
     most, gains = problem.maximal_leakage, problem.utility.polyhedral
-    allowed = np.inf if most is None else float_up(most.exp_up)
+    N = problem.uncertainty.size
+    allowed = float(N) if most is None else float_up(min(most.exp_up, Fraction(N)))
     if gains is None:
         rays = rays_on_average(problem, exp_epsilon)
         return price_by_listing(rays, _Charged(as_utility(problem.utility), charge, allowed), multipliers)

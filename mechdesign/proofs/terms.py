@@ -178,11 +178,23 @@ def _records(document: Table) -> str:
                 f"the view {shorten(part['name'])} is of windows, and the machine-checked proofs of whole records are "
                 "about views with a list of labels; verify it without --machine-checked"
             )
+    views = _list(f"({part['weight']}, {file_term(part['mechanism'])})" for part in document["parts"])
+    sides = f"{_epsilon(document['epsilon'])} {_option(lower_of_records(document))}"
+    return f"RecordsFile {sides} {document['weight_bits']} {views}"
+
+
+def lower_of_records(document: Table) -> str | None:
+    """Return the promise from below about whole records: the greatest of the views, if all have one.
+
+    Examples
+    --------
+    >>> views = [{"mechanism": {"guarantee": {"lower": lower}}} for lower in ("1", "log(4)")]
+    >>> lower_of_records({"parts": views})
+    'log(4)'
+    """
     sides = [part["mechanism"]["guarantee"].get("lower") for part in document["parts"]]
     stated = [side for side in sides if side is not None]
-    lower = max(stated, key=lambda side: Epsilon.of(side).exp_down) if len(stated) == len(sides) else None
-    views = _list(f"({part['weight']}, {file_term(part['mechanism'])})" for part in document["parts"])
-    return f"RecordsFile {_epsilon(document['epsilon'])} {_option(lower)} {document['weight_bits']} {views}"
+    return max(stated, key=lambda side: Epsilon.of(side).exp_down) if len(stated) == len(sides) else None
 
 
 def _secret(table: Table) -> str:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from mechdesign.errors import shorten
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.numerics.exact import plain_text
+from mechdesign.proofs.terms import lower_of_records
 from mechdesign.proofs.theories import RECORDS, SECRET, WINDOWS, theory_of
 
 _SIDES = {
@@ -29,7 +30,7 @@ _OF_WINDOWS = {
 }
 _OF_RECORDS = (
     "for any records, every joint law P whose views lie in the sets of the parts, every record x and every "
-    "report (i, y): K(i, y|x) <= e^{} sum P(x') K(i, y|x'); "
+    "report (i, y): K(i, y|x) <= e^{} sum P(x') K(i, y|x'){}; "
     "the weights sum to 2^{}, and the rows to 1; each view keeps its own promise; and some records have such a law"
 )
 _LEARNT = (
@@ -75,7 +76,9 @@ def theorem_in_words(document: Mapping[str, Any], learnt: Learnt | None = None) 
             "; the rows sum to 1, and samples that lie in the windows as the file states are such a population"
         )
     if theory_of(document) is RECORDS:
-        return _OF_RECORDS.format(exponent(document["epsilon"]), document["weight_bits"])
+        lower = lower_of_records(document)
+        below = "" if lower is None else f" and K(i, y|x) >= e^-{exponent(lower)} sum P(x') K(i, y|x')"
+        return _OF_RECORDS.format(exponent(document["epsilon"]), below, document["weight_bits"])
     promise, of_secret = document["guarantee"], theory_of(document) is SECRET
     sides, kind = (_OF_A_SECRET, "joint law") if of_secret else (_SIDES, "prior")
     told = [words.format(exponent(promise[side])) for side, words in sides.items() if promise.get(side) is not None]

@@ -36,7 +36,7 @@ from mechdesign.records.record_columns import (
 )
 from mechdesign.records.record_parts import MOST_PARTS, MOST_WEIGHT_BITS, WEIGHT_BITS, RecordOptimality, RecordPart
 from mechdesign.records.record_promise import RecordPromise
-from mechdesign.records.record_secret import check_secret
+from mechdesign.records.record_secret import check_secret, check_shown_secret
 from mechdesign.records.record_words import RecordWords
 
 _FORMAT = b"mechdesign/records/fingerprint/1"
@@ -104,6 +104,8 @@ class RecordMechanism(RecordWords):
         check_secret(
             self.secret, ((part.name, part.attributes, part.mechanism.guarantee.uncertainty) for part in self.listed)
         )
+        for part in self.listed:
+            check_shown_secret(part.attributes, part.mechanism.guarantee.uncertainty, part.merged)
         if self.secret is not None and self.optimality is not None:
             raise InputError.conflicting_arguments(
                 f"optimality is claimed, and the promise is about {shorten(self.secret)} alone; the bound is for "

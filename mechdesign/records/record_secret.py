@@ -84,6 +84,41 @@ def check_secret(stated: str | None, views: Iterable[ShownSet]) -> None:
     )
 
 
+def check_shown_secret(attributes: Sequence[str], known: UncertaintySet, merged: str | None = None) -> None:
+    """Refuse a promise about a secret that the view itself shows, under laws of which no record can be.
+
+    Given a value of the secret only cells that show this value have a probability, or the merged one. A set without
+    such a law holds no law of any record, and the promise would be for nobody.
+
+    Raises
+    ------
+    InputError
+        If the set has no such law, naming the value.
+
+    Examples
+    --------
+    >>> joint = {"f": {"f & a": 1, "m & a": 0}, "m": {"f & a": 0, "m & a": 1}}
+    >>> known = SecretPromise(joint, secret="sex", useful="sex+job", known=True)
+    >>> check_shown_secret(("sex", "job"), known)
+    """
+    own = known.secret_promise
+    if own is None or own.secret not in attributes:
+        return
+    place, joint = attributes.index(own.secret), own.joint
+    for k, value in enumerate(joint.values):
+        others = [int(label != merged and label.split(SEPARATOR)[place] != value) for label in joint.labels]
+        if own.limits is None:
+            least: Fraction | int = sum(n for n, other in zip(joint.counts[k], others, strict=True) if other)
+        else:
+            least = own.limits.given[k].exact_support(others)
+        if least > 0:
+            raise InputError.evidence_contradicts(
+                f"{shorten(own.useful)} shows {shorten(own.secret)}, and under every law of the promise some records "
+                f"of {shorten(value)} show another value of it, so the promise is for nobody; count both in the same "
+                "records"
+            )
+
+
 def tables_of(views: Iterable[ShownSet]) -> Iterator[ShownSet]:
     """Yield what sets say of tables, for comparisons of tables that views share.
 

@@ -248,3 +248,17 @@ def test_promises_about_a_secret_are_refused():
     secret = md.SecretPromise([[20, 10], [10, 15]], known=True)
     with raises("set-not-accepted"):
         ordered_laplace_epsilon(1, [0, 1], secret)
+
+
+def test_positions_that_agree_as_floats_and_huge_ones_have_their_own_columns():
+    far, step = 2**70, np.array([[1, 0], [0, 1]])
+    near = ordered_laplace_matrix(1, [0, 1, 3])
+    assert np.array_equal(ordered_laplace_matrix(1, [far, far + 1, far + 3]), near)
+    assert np.array_equal(ordered_laplace_matrix("1e400", ["0", "1e400", "3e400"]), near)
+    for scale, positions in [("1e-400", [-1, 1]), (1, ["-1e400", "1e400"]), (1, [-1e308, 1e308]), (5e-324, [0, 1])]:
+        assert np.array_equal(ordered_laplace_matrix(scale, positions), step)
+    for twice in ("1e400", 10**5000):
+        with raises("out-of-range", "stands twice"):
+            ordered_laplace_epsilon(1, [twice, twice], [0.5, 0.5])
+    with raises("not-a-whole-number"):
+        ordered_geometric_epsilon("1/2", ["1e-400", 0], [0.5, 0.5])

@@ -60,7 +60,7 @@ def test_names_of_folders_are_a_column(weeks):
     found = count_pairs(weeks / "weeks", "week", "commute", about="group")
     assert found.values == ("1", "2")
     assert dict(zip(found.labels, found.counts[0], strict=True)) == {"bus": 1, "car": 1, "walk": 0}
-    with raises("unknown-column", "'week'", "names of folders alone"):
+    with raises("unknown-column", "'week'", "names of folders"):
         count_column(weeks / "weeks", "week")
 
 

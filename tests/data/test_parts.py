@@ -101,6 +101,7 @@ def test_one_file_may_have_any_name(make):
         (["a.csv", "notes.txt"], "r", "stray-file"),
         (["k=1/a.csv", "a.csv"], "r", "parts-differ"),
         (["k=1/a.csv", "j=1/a.csv"], "r", "parts-differ"),
+        (["k=1/k=2/a.csv"], "r", "column-twice"),
         (["a.csv"], "\0", "cannot-read"),
         (["a.csv"], "a" * 300, "cannot-read"),
         (["a.csv"], "a" * 300 + "*", "cannot-read"),

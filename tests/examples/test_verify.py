@@ -173,7 +173,7 @@ def border_files(rng):
 
 
 def test_the_scripts_are_short_and_share_nothing_with_the_package():
-    for name, longest in (("verify.py", 153), ("verify_more.py", 195), ("verify_union.py", 50)):
+    for name, longest in (("verify.py", 150), ("verify_more.py", 195), ("verify_union.py", 50)):
         path = SCRIPT.with_name(name)
         text = path.read_text(encoding="utf-8")
         assert len(text.splitlines()) < longest

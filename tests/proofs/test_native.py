@@ -281,6 +281,18 @@ def test_an_exponent_may_begin_with_zeros(number, status, asked):
     assert asked(two_inputs(ball).replace(b"77", number.encode())) == status
 
 
+@pytest.mark.parametrize(
+    ("schema", "kind"),
+    [("windows", "windows"), ("records", "views of records"), ("prefix-windows", "windows of prefixes")],
+)
+def test_files_of_other_kinds_are_refused_by_name(tmp_path, schema, kind):
+    path = tmp_path / "m.json"
+    path.write_text(json.dumps({"schema": f"mechdesign/{schema}/1", "epsilon": "1"}))
+    for program in every_program():
+        told, status = native.run(path, program=program)
+        assert (status, told.startswith(f"the file holds {kind}, which this program does not decide")) == (2, True)
+
+
 def test_more_symbols_than_the_kernel_is_given(tmp_path):
     """Randomized response on 400 symbols, known to be equally likely: the greatest lift is 400 (2^20 - 399) / 2^20."""
     size, stay = 400, 2**20 - 399
@@ -310,6 +322,12 @@ def test_what_is_told_of_a_promise(tmp_path):
     assert native.run(path) == ("delta is false: the counts are of other samples", 1)
     path.write_bytes(content({"secret": {"name": "s"}}))
     assert native.run(path)[1] == 3
+    path.write_bytes(content({**SETS["ball"], "maximal_leakage": "1"}))
+    assert native.run(path)[1] == 2  # of the first schema
+    path.write_bytes(path.read_bytes().replace(b"mechanism/1", b"mechanism/2"))
+    assert native.run(path) == ("maximal leakage is beyond this program; verify.py decides it", 3)
+    path.write_bytes(content({**SETS["ball"], "maximal_leakage": None}))
+    assert native.run(path)[1] == 0
     path.write_bytes(b"PK\3\4")
     assert native.run(path) == ("an NPZ file is beyond this program: give the JSON", 3)
 

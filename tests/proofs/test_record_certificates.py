@@ -56,6 +56,10 @@ def test_the_promise_from_below_is_the_greatest_of_the_views_if_all_have_one():
     assert from_content(found, "the file", RecordMechanism).guarantee.lower.text == "log(20)"
     assert file_term(document(found)).startswith("RecordsFile (Nats 3 1) (Some (Log 20 1)) 2 [(1, File")
     assert json.loads(from_file(found))["lower"] == ["log", "20"]
+    words = theorem_in_words(document(found))
+    assert "<= e^3 sum P(x') K(i, y|x') and K(i, y|x) >= e^-log(20) sum P(x') K(i, y|x'); the weights" in words
+    one = records(content("everything", lower="log(9)"), content("ball"), epsilon="3")
+    assert ">=" not in theorem_in_words(document(one))
 
 
 def test_a_printed_term_of_views_is_read_back():

@@ -352,3 +352,52 @@ def test_the_page_says_that_the_promise_is_about_the_secret_only(mechanism):
 def test_views_need_no_secret_to_be_told_that_they_have_none():
     with pytest.raises(InputError):
         RecordMechanism([RecordPart("a", ("a",), 2, warner(["x", "y"]))], weight_bits=1, secret="")
+
+
+def shown_secret(given, limits=False, **more):
+    """A file that publishes the column of the secret, under this joint law of the secret and what the view shows."""
+    labels = ["f & a", "f & b", "m & a", "m & b"]
+    about = {"name": "sex", "useful": "sex+job", "values": ["f", "m"], "counts": given, "not_protected": "the rest"}
+    if limits:
+        given_laws = [{"counts": row, "radius": limits} for row in given]
+        about["limits"] = [{"counts": [*map(sum, given)], "radius": "2"}, *given_laws]
+    matrix = {"schema": "mechdesign/mechanism/1", "inputs": labels, "outputs": ["0", "1"], "bits": 1}
+    matrix |= {"numerators": [[2, 0], [2, 0], [0, 2], [0, 2]], "guarantee": {"epsilon": "10", "secret": about}}
+    part = {"name": "v", "attributes": ["sex", "job"], "weight": 2, "mechanism": matrix, **more}
+    return {"schema": "mechdesign/records/1", "epsilon": "10", "secret": "sex", "weight_bits": 1, "parts": [part]}
+
+
+def test_a_view_that_shows_the_secret_promises_for_laws_that_records_can_have(monkeypatch, tmp_path):
+    """A promise for laws of nobody would let a report publish the secret at no epsilon."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "examples"))
+    script = importlib.import_module("verify_records")
+    true, false, near = [[1, 1, 0, 0], [0, 0, 1, 1]], [[1, 1, 1, 1], [1, 1, 1, 1]], [[9, 10, 1, 0], [0, 1, 10, 9]]
+    for table, status in (
+        (shown_secret(true), 0),
+        (shown_secret(false), 2),
+        (shown_secret(near), 2),
+        (shown_secret(near, "0.09"), 2),
+        (shown_secret(near, "1"), 1),  # it holds laws of records, for which the secret is published
+        (shown_secret([[1, 0, 0, 1], [0, 0, 1, 1]], merged="m & b"), 2),  # the merged cell shares a label
+    ):
+        content = json.dumps(table).encode()
+        (tmp_path / "r.json").write_bytes(content)
+        message, found = script.answer(tmp_path / "r.json")
+        assert found == status, message
+        if status:
+            with pytest.raises(md.errors.MechdesignError) as caught:
+                from_content(content, "r.json", RecordMechanism)
+            assert caught.value.exit_status == status
+        else:
+            assert from_content(content, "r.json", RecordMechanism).secret == SEX
+
+
+def test_views_of_any_set_may_promise_maximal_leakage(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "examples"))
+    script = importlib.import_module("verify_records")
+    hull = md.ConvexHull([[0.5, 0.5], [0.4, 0.6]])
+    made = md.Mechanism(np.array([[3, 1], [1, 3]]), 2, md.Guarantee("log(2)", hull, maximal_leakage="log(2)"))
+    content = record_json(RecordMechanism([RecordPart("a", ("a",), 2, made)], weight_bits=1))
+    (tmp_path / "r.json").write_bytes(content)
+    message, status = script.answer(tmp_path / "r.json")
+    assert status == 0, message

@@ -108,3 +108,30 @@ class Found:
         value = float(self.form.values(column[:, None] - 1)[0] - self.multipliers @ column)
         self.reached = max(self.reached, value)
         self.columns.append(column)
+
+
+def subset_sums(weights: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """Return all sums of subsets of weights up to a greatest one, in increasing order.
+
+    Examples
+    --------
+    >>> subset_sums(np.array([2, 5, 4]), 8)
+    array([0, 2, 4, 5, 6, 7])
+    """
+    possible = np.zeros(most + 1, dtype=bool)
+    possible[0] = True
+    for weight in weights:
+        possible[weight:] |= possible[: possible.size - weight].copy()
+    return np.flatnonzero(possible)
+
+
+def moves(sums: NDArray[np.int64], weight: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the positions of sums to which a weight may be added, and those of the results.
+
+    Examples
+    --------
+    >>> moves(np.array([0, 2, 4, 5, 6, 7]), 2)
+    (array([0, 1, 2, 3]), array([1, 2, 4, 5]))
+    """
+    source = np.flatnonzero(np.isin(sums + weight, sums))
+    return source, np.searchsorted(sums, sums[source] + weight)

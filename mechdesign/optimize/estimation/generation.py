@@ -14,6 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from operator import attrgetter
 
 import numpy as np
@@ -45,7 +46,7 @@ _FAMILIES_AT_ONCE = 3  # likewise, of a mechanism without a search
 _ENTERING = 4  # columns of greatest reduced cost for each symbol that enter in a round
 _NOISE = 0.5
 _MOST_CLIMBS = 40
-_COARSE, _FINE = 1e-4, 1e-6  # relative tolerances of weights, at first and near the end
+_PRECISION = 1e-4  # relative tolerance of weights; 1e-6 near the end gave no better designs
 _MOST_HELD = 4_500  # columns: a step of the interior point takes time that grows with their cube
 _USED = 1e-5  # a column leaves of which every row uses less
 _STALLED, _WINDOW = 5e-5, 3  # relative progress over so many rounds at which to stop
@@ -55,6 +56,7 @@ _WHOLE = 1e-12  # how far rows may be from their sum 1
 _FINE = 1e-3  # of the gap asked for: the search for columns and forms goes on while it is worth more
 _LONG = 40  # symbols from which on the search takes so long that an early bound is worth its time
 _SHARE = 0.7  # of the time that is left, for the mechanism
+_EARLY_SHARE = 0.25  # of the time that is left for the mechanism, for an early bound
 _SECONDS_AN_ENTRY = 1.2e-6  # of a first linear program, or less
 _SECONDS_AN_OPERATION, _STEPS = 5e-11, 10  # of a step of the interior point, or less; and how many steps to expect
 _FEWEST_HELD = 2  # columns for each symbol, however little time there is
@@ -158,7 +160,7 @@ def generate(
     goal, search = goal or Goal(), ColumnSearch(ball, exp_epsilon, workload, rng, floor)
     try:
         held = search.first(deadline)
-        point = solve(held, ball.prior, workload, _COARSE, deadline=deadline, unfinished=True)
+        point = solve(held, ball.prior, workload, _PRECISION, deadline=deadline, unfinished=True)
     except SolverError:
         if not is_limited(deadline):
             raise
@@ -179,7 +181,7 @@ def generate(
             entering = search.entering(held[:, used], point.weights[used], point)
             start = np.concatenate([point.weights[used], np.zeros(entering.shape[1])])
             further = np.hstack([held[:, used], entering])
-            point, held = solve(further, ball.prior, workload, _precision(values), start, deadline), further
+            point, held = solve(further, ball.prior, workload, _PRECISION, start, deadline), further
             values.append(point.value)
             best = min(best, (point, held), key=lambda found: found[0].value)
     except KeyboardInterrupt:
@@ -210,11 +212,6 @@ def _why_stop(values: list[float], goal: Goal, deadline: float | None) -> str | 
         return "time limit"
     stalls = len(values) > _WINDOW and values[-1 - _WINDOW] - last <= _STALLED * last
     return "stalled" if stalls or len(values) >= _MOST_ROUNDS else None
-
-
-def _precision(values: list[float]) -> float:
-    """Return the tolerance of the next weights: a tenth of the progress of the last round, within limits."""
-    return float(np.clip(_progress(values) / 10, _FINE, _COARSE))
 
 
 def _progress(values: list[float]) -> float:
@@ -405,10 +402,11 @@ def solve_generated(
     prior, limits = pricing.ball.prior, pricing.limits
     progress("bounding the error from the greatest entries of columns")
     bound = bound_of_caps(best_caps(prior, limits, workload, deadline), prior, limits, workload)
+    certify = partial(certificate_for_many, pricing, workload, progress=progress)
     early: list[SeparableCertificate] = []
 
     def bounded(held: Floats, error: float) -> float:
-        early.append(certificate_for_many(pricing, workload, held, searching, progress, enough=0.0, error=error))
+        early.append(certify(held, share_until(searching, _EARLY_SHARE), enough=0.0, error=error))
         return early[0].lower_bound
 
     searching = share_until(deadline, _SHARE)
@@ -423,9 +421,8 @@ def solve_generated(
         progress=progress,
     )
     columns = found.matrix / (prior @ found.matrix)
-    proved = certificate_for_many(
-        pricing, workload, columns, deadline, progress, enough=(1 - tol) * found.value, error=found.value
-    )
+    held = np.hstack([columns, *(certificate.held for certificate in early)])
+    proved = certify(held, deadline, enough=(1 - tol) * found.value, error=found.value)
     proved = max([proved, *early], key=lambda certificate: certificate.lower_bound)
     closed = found.value - proved.lower_bound <= tol * found.value
     stopped = "" if closed else "time limit" if time_is_up(deadline) else "stalled"
@@ -433,7 +430,7 @@ def solve_generated(
         Solution(
             found.matrix,
             proved.multipliers,
-            columns.shape[1] + proved.columns,
+            columns.shape[1] + proved.held.shape[1],
             found.rounds,
             stopped,
             price=proved.price,

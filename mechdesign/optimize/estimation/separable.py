@@ -11,8 +11,9 @@ from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.optimize.estimation.caps import greatest_entries, price_in_box
 from mechdesign.optimize.estimation.counted import CountedSymbols, Found
+from mechdesign.optimize.estimation.one_between import OneBetween
 from mechdesign.optimize.estimation.three_levels import ThreeLevels
-from mechdesign.optimize.estimation.weight_tables import OneBetween, TwoLevels, levels_a, levels_d
+from mechdesign.optimize.estimation.weight_tables import TwoLevels, levels_a, levels_d
 from mechdesign.optimize.l1_cone import L1Cone
 from mechdesign.optimize.pricing.price import Price
 from mechdesign.uncertainty import L1Ball
@@ -115,14 +116,14 @@ class SeparablePricing:
 
     def _by_kinds(self, form: QuadraticForm, multipliers: Floats, near: float | None, deadline: float | None) -> Found:
         found, cone = Found(form, multipliers), self.cone
-        work = _ENTRIES if near is None else _ENTRIES / 4
-        if not cone.only_d:
-            OneBetween(self._symbols, cone).price(form, multipliers, found, deadline)
+        work = _ENTRIES if near is None or form.common < 0 else _ENTRIES / 4
 
         def room() -> float:
             total = abs(float(multipliers.sum()) + max(found.upper, found.reached))
             return (_NEAR if near is None else near) * total if np.isfinite(total) else 0.0
 
+        if not cone.only_d:
+            OneBetween(self._symbols, cone).price(form, multipliers, found, room, deadline)
         for kind in self._two_levels:
             kind.price(form, multipliers, found, _TABLES, room(), deadline)
         if cone.has_cd and not cone.only_d:

@@ -53,8 +53,8 @@ class SeparableCertificate:
         About the greatest bound of any separable form, from above: more rounds cannot give more.
     price : Price
         Of the form and lambda.
-    columns : int
-        How many are held at the end.
+    held : array, shape (N, k)
+        The columns that are held at the end.
     rounds : int
         How often columns were priced.
     """
@@ -64,7 +64,7 @@ class SeparableCertificate:
     lower_bound: float
     limit: float
     price: Price
-    columns: int
+    held: Floats
     rounds: int
 
 
@@ -181,7 +181,7 @@ class _Rounds:
         self.pricing, self.workload, self.progress = pricing, workload, progress
         self.deadline, self.close, self.enough, self.error = deadline, close, enough, error
         self.prior, self.N = pricing.ball.prior, pricing.ball.size
-        self.dual = RestrictedDual(self.prior, workload, pricing.cone.only_d)
+        self.dual = RestrictedDual(self.prior, workload, pricing.cone.only_d or pricing.cone.least > 0)
         self.oracle = LinearOracle(pricing.cone)
         self.rng = np.random.default_rng(0)
 
@@ -193,7 +193,8 @@ class _Rounds:
         hopeless = not 0 < best.bound < np.inf or self.N > _MOST_SYMBOLS
         if hopeless or time_is_up(self.deadline) or self.error - best.bound <= self.close * self.error < np.inf:
             best = best if hopeless else self._priced_again(best)
-            return SeparableCertificate(best.form, best.multipliers, best.bound, self.error, best.price, 0, 0)
+            held, limit = held_columns, self.error
+            return SeparableCertificate(best.form, best.multipliers, best.bound, limit, best.price, held, 0)
         return self._searched(best, self._first(diagonal, best), held_columns)
 
     def _searched(self, best: _Proved, first: Floats, held_columns: Floats) -> SeparableCertificate:
@@ -237,7 +238,7 @@ class _Rounds:
             if not point.converged:
                 x = first
         best = self._priced_again(best)
-        return SeparableCertificate(best.form, best.multipliers, best.bound, limit, best.price, held.shape[1], rounds)
+        return SeparableCertificate(best.form, best.multipliers, best.bound, limit, best.price, held, rounds)
 
     def _priced_again(self, best: _Proved) -> _Proved:
         """Return what the price proves that anybody gets who has the form and lambda alone, if there is time for it."""
@@ -300,9 +301,13 @@ class _Proved:
     price: Price
 
     def parameters(self, dual: RestrictedDual) -> Floats:
-        """Return the form and lambda at the scale at which the dual objective is the bound."""
-        scale = self.root / self.total
-        return scale * dual.joined(self.form.diagonal, self.form.common, self.multipliers)
+        """Return the form and lambda at the scale at which the dual objective is the bound.
+
+        lambda is moved along P until no column is above its condition, so that points between these parameters and
+        others are as near to satisfying all conditions as can be.
+        """
+        scale, moved = self.root / self.total, self.multipliers + self.price.upper * dual.prior
+        return scale * dual.joined(self.form.diagonal, self.form.common, moved)
 
 
 def _kept(held: Floats, weights: Floats, all_first: Floats) -> Floats:

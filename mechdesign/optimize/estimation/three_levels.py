@@ -10,6 +10,9 @@ condition, the weight of S, and one short table over the rare symbols, since S h
 sum for every weight. Rectangles whose bound is above the level of the other kinds are divided, or one symbol, the one
 of which kappa would take a fraction, is put inside S and S' or outside.
 
+A common number B < 0 adds ``B z^2 <= tau z + tau^2 / (4 |B|)`` for every number tau, where ``z = sum_i (v_i - 1)``.
+Each rectangle has a tau of its own, its tilt, which is taken from lambda.
+
 With a cap, images of such columns are meant: ``g/q``, ``(k g + 1 - k)/q`` and ``k g/q``, linear functions of the point
 ``(g/q, 1/q)`` with ``q = (1 - k) (b + (g - 1) a) + k g``, where k is the cone's least. All of this holds for them, with
 the form less its value at ``k g/q`` for each symbol.
@@ -28,7 +31,7 @@ from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.numerics.tolerances import RAY_EDGE
 from mechdesign.optimize.capped_cone import with_least
 from mechdesign.optimize.deadline import time_is_up
-from mechdesign.optimize.estimation.counted import CountedSymbols, Found
+from mechdesign.optimize.estimation.counted import CountedSymbols, Found, moves, subset_sums
 from mechdesign.optimize.l1_cone import L1Cone
 
 _EPS = float(np.finfo(float).eps)
@@ -37,6 +40,7 @@ _MOST_IN_TABLES = 150_000  # entries of the tables of cases that are bounded tog
 _MOST_TOGETHER = 128
 _ENTRIES_OF_CASE = 20_000  # what a case takes beside its tables, in entries of tables
 _COLUMNS_OF_BATCH = 6
+_HALVINGS = 6
 
 Indices = NDArray[np.int64]
 
@@ -55,6 +59,7 @@ class _Cases:
     places: NDArray[np.uint8]
     upper: Floats
     kappa: Floats
+    tilt: Floats
     weight: Indices
     cut: Indices
 
@@ -92,7 +97,7 @@ class ThreeLevels:
     ) -> None:
         """Raise the bound of what has been found to one for all columns of kind C, and add good columns.
 
-        A common number of the form below 0 is left out. Bounds within `near` of what other kinds reach are not
+        Bounds within `near` of what other kinds reach are not
         lowered further, about so many entries of tables are filled, and cases stay whole after the deadline.
         """
         _LevelSearch(self, form, multipliers, found).run(work, near, deadline)
@@ -104,20 +109,23 @@ class _LevelSearch:
     def __init__(self, kind: ThreeLevels, form: QuadraticForm, multipliers: Floats, found: Found) -> None:
         self.cone, self.symbols, self.found = kind.cone, kind.symbols, found
         self.d, self.lam, self.P = form.diagonal, multipliers, kind.cone.P
+        self.common = min(form.common, 0.0)
         self.weights = np.array(kind.symbols.weights, dtype=np.int64)
         self.heaviest = kind.symbols.heaviest(kind.cone.t)
         self.rare = np.flatnonzero(self.weights <= self.heaviest)
         self.rare = self.rare[np.argsort(self.weights[self.rare], kind="stable")]
-        self.reachable = _subset_sums(self.weights[self.rare], self.heaviest)
+        self.reachable = subset_sums(self.weights[self.rare], self.heaviest)
         self.masses = np.minimum(self.reachable / kind.symbols.total, kind.cone.t)
-        self.moves = [_moves(self.reachable, int(w)) for w in self.weights[self.rare]]
+        self.moves = [moves(self.reachable, int(w)) for w in self.weights[self.rare]]
         e, t, N, off = kind.cone.e, kind.cone.t, self.P.size, kind.symbols.off
         top = min(e, 1 / max(kind.cone.least, 1e-300))
         size = float((np.abs(self.d) * (top + 2) ** 2 + np.abs(self.lam) * top).sum())
         slope = float((2 * np.abs(self.d) * (top + 1) + np.abs(self.lam)).sum())
         moved = 32 * _EPS * (3 + 2 * t * e) + 2 * e * off / kind.cone.lightest_support_c
         self.size, self.near = size, 0.0
-        self.slack = (8 * N + 64) * _EPS * size + slope * min(moved, 1.0) * top
+        self.rounding, self.moved = (8 * N + 64) * _EPS, min(moved, 1.0) * top
+        self.slack = self.rounding * size + slope * self.moved
+        self.top = top
         self.curved = float(np.maximum(-self.d, 0.0).sum())
         self.base = float(self.d.sum())
 
@@ -132,7 +140,7 @@ class _LevelSearch:
         places = np.full((1, self.P.size), _OUT | _MID, dtype=np.uint8)
         places[:, self.rare] |= _HIGH
         last = np.array([self.reachable.size - 1])
-        whole = self._cases(0 * last, last, np.array([least]), np.ones(1), places, np.array([np.inf]))
+        whole = self._cases(0 * last, last, np.array([least]), np.ones(1), places, np.array([np.inf]), np.zeros(1))
         cases = self._bounded(whole)
         looked_at = 1
         # Work is limited by entries of tables, so that the same prices always come out.
@@ -159,16 +167,22 @@ class _LevelSearch:
         return max(self.found.upper, self.found.reached) + self.near
 
     def _cases(
-        self, first: Indices, last: Indices, low: Floats, high: Floats, places: NDArray[np.uint8], upper: Floats
+        self,
+        first: Indices,
+        last: Indices,
+        low: Floats,
+        high: Floats,
+        places: NDArray[np.uint8],
+        upper: Floats,
+        tilt: Floats,
     ) -> _Cases:
         """Return the cases that hold columns, narrowed to masses that their places allow."""
         room = 1e-9 + self.symbols.off
         low = np.maximum(low, ((places & _OUT) == 0) @ self.P - room)
         high = np.minimum(high, (places != _OUT) @ self.P + room)
         count = len(places)
-        cases = _Cases(
-            first, last, low, high, places, upper, np.zeros(count), np.zeros(count, dtype=np.int64), np.full(count, -1)
-        )
+        zeros, nowhere = np.zeros(count), np.full(count, -1)
+        cases = _Cases(first, last, low, high, places, upper, zeros, tilt, zeros.astype(np.int64), nowhere)
         return cases.only((low <= high) & (cases.first <= cases.last))
 
     # Division
@@ -196,7 +210,7 @@ class _LevelSearch:
         lower.places[rows, cases.cut[rows]] &= _OUT
         higher.places[rows, cases.cut[rows]] &= _MID | _HIGH
         both = _Cases.joined([lower, higher])
-        return self._cases(both.first, both.last, both.low, both.high, both.places, both.upper)
+        return self._cases(both.first, both.last, both.low, both.high, both.places, both.upper, both.tilt)
 
     # Bounds
 
@@ -206,21 +220,31 @@ class _LevelSearch:
         q = (1 - least) * (b + (g - 1) * a) + least * g
         return g / q, 1 / q
 
-    def _values(self, high: Floats, mid: Floats) -> tuple[Floats, Floats, Floats]:
+    def _values(self, high: Floats, mid: Floats, tilt: Floats) -> tuple[Floats, Floats, Floats]:
         """Return for every symbol what S and S' add to the form outside, and this less ``phi_i(0)``, shape (..., N)."""
         least = self.cone.least
+        lam = self.lam - tilt[..., None]
         on, between, off = (
-            y[..., None] * (self.d * (y[..., None] - 2) - self.lam)
+            y[..., None] * (self.d * (y[..., None] - 2) - lam)
             for y in (high, least * high + (1 - least) * mid, least * high)
         )
         return on - off, between - off, off
+
+    def _of_tilt(self, tilt: Floats) -> Floats:
+        """Return what ``B z^2 <= tilt z + tilt^2 / (4 |B|)`` adds beside ``tilt sum(v)``, and the rounding errors."""
+        if self.common == 0:
+            return np.zeros_like(tilt)
+        N, curved = self.P.size, tilt**2 / (4 * -self.common)
+        sizes = N * np.abs(tilt)
+        return curved - N * tilt + self.rounding * (curved + sizes * (self.top + 2)) + sizes * self.moved
 
     def _bounded(self, cases: _Cases) -> _Cases:
         """Return cases with their bounds, where the bounds are attained, and the symbols to divide them by."""
         if not cases.upper.size:
             return cases
         middle = (cases.first + cases.last) // 2
-        cases.kappa, cases.cut = self._kappas(cases, middle, sure=False)
+        self._tilt(cases, middle)
+        cases.kappa, cases.cut, _ = self._kappas(cases, middle, sure=False)
         heights = self._heights(cases)
         above = heights.max(axis=1) > self._level
         cases, heights, middle = cases.only(above), heights[above], middle[above]
@@ -228,11 +252,14 @@ class _LevelSearch:
             return cases
         best = heights.max(axis=1)
         # Once more for the weight of the greatest bound.
-        kept, at = cases.kappa, np.argmax(heights, axis=1)
-        cases.kappa, cases.cut = self._kappas(cases, np.where(best > -np.inf, at, middle), sure=True)
+        kept, tilted, at = cases.kappa, cases.tilt, np.argmax(heights, axis=1)
+        here = np.where(best > -np.inf, at, middle)
+        self._tilt(cases, here)
+        cases.kappa, cases.cut, _ = self._kappas(cases, here, sure=True)
         again = self._heights(cases)
         rows = np.arange(at.size)
-        cases.kappa = np.where(again[rows, at] < heights[rows, at], cases.kappa, kept)
+        lower = again[rows, at] < heights[rows, at]
+        cases.kappa, cases.tilt = np.where(lower, cases.kappa, kept), np.where(lower, cases.tilt, tilted)
         heights = np.minimum(heights[:, : again.shape[1]], again)
         cases.weight = np.argmax(heights, axis=1)
         cases.upper = np.minimum(cases.upper, heights.max(axis=1))
@@ -268,13 +295,14 @@ class _LevelSearch:
         spread = np.maximum(np.ptp(high, axis=1), np.ptp(mid, axis=1))
         extra = np.maximum(-cases.kappa, 0.0) * sag + self.curved * spread**2 / 2
         extra += np.abs(cases.kappa) * (2 * self.symbols.off + 64 * self.P.size * _EPS) + self.slack
+        extra += self._of_tilt(cases.tilt)
         missing = heights == -np.inf
         return np.where(missing, -np.inf, as_bound(heights + (self.base + extra)[:, None]))
 
     def _tables(self, cases: _Cases, high: Floats, mid: Floats) -> Floats:
         """Return the greatest sums for every weight of S at each corner, shape (K, 4, W)."""
         places = cases.places[:, None, :]
-        of_high, of_mid, off = self._values(high, mid)
+        of_high, of_mid, off = self._values(high, mid, cases.tilt[:, None])
         of_mid = np.where(places & _MID, of_mid - cases.kappa[:, None, None] * self.P, -np.inf)
         outside = np.where(places & _OUT, np.maximum(of_mid, 0.0), of_mid)
         of_high = np.where(places & _HIGH, of_high, -np.inf)
@@ -299,15 +327,32 @@ class _LevelSearch:
             reach = max(reach, int(target[count - 1]))
         return best
 
-    def _kappas(self, cases: _Cases, weights: Indices, *, sure: bool) -> tuple[Floats, Indices]:
-        """Return a multiplier for each case at which S' has about its mass, and the symbol it would take in part.
+    def _tilt(self, cases: _Cases, weights: Indices) -> None:
+        """Set the tilt of each case to about that of its own z, between the ends of an interval that is halved."""
+        if self.common == 0:
+            return
+        N, least = self.P.size, self.cone.least
+        high, _ = self._points(self.masses[weights], (cases.low + cases.high) / 2)
+        low, top = 2 * self.common * N * (high - 1), 2 * self.common * N * (least * high - 1)
+        start = np.clip(cases.tilt, low, top)
+        for _ in range(_HALVINGS):
+            cases.tilt = start
+            own = 2 * self.common * self._kappas(cases, weights, sure=False)[2]
+            # A smaller tilt makes z smaller, and its own tilt greater.
+            low, top = np.where(own > start, start, low), np.where(own > start, top, start)
+            start = np.clip(own, (3 * low + top) / 4, (low + 3 * top) / 4)
+        cases.tilt = start
+
+    def _kappas(self, cases: _Cases, weights: Indices, *, sure: bool) -> tuple[Floats, Indices, Floats]:
+        """Return a multiplier for each case at which S' has about its mass, the symbol it would take in part, and z.
 
         Where no S' has the mass beside an S of the weight, the multiplier is so large that the bound shows it, if that
         is to be made sure.
         """
         a = self.masses[weights]
         b = (cases.low + cases.high) / 2
-        of_high, of_mid, _ = self._values(*self._points(a, b))
+        points = self._points(a, b)
+        of_high, of_mid, _ = self._values(*points, cases.tilt)
         P = self.P
         likely = P > 0
         safe = np.where(likely, P, 1.0)
@@ -329,7 +374,18 @@ class _LevelSearch:
             lack = np.minimum(wanted, spare)
             steep = np.clip(self.size / np.maximum(-lack, 1e-9), 0.0, 1e5 * self.size)
             kappa = np.where(lack < 0, np.where(wanted < 0, steep, -steep), kappa)
-        return kappa, cut
+        return kappa, cut, self._sum_of(points, kappa, of_mid, in_high, cases.places)
+
+    def _sum_of(
+        self, points: tuple[Floats, Floats], kappa: Floats, of_mid: Floats, in_high: Floats, places: NDArray[np.uint8]
+    ) -> Floats:
+        """Return ``sum(v - 1)`` for S in part and the symbols that kappa puts into S'."""
+        (high, mid), least = points, self.cone.least
+        between = ((places & _MID) > 0) & ((of_mid > kappa[:, None] * self.P) | ((places & _OUT) == 0))
+        in_mid = np.where(between, 1 - in_high, 0.0)
+        rise = (1 - least) * (high * in_high.sum(axis=1) + mid * in_mid.sum(axis=1))
+        result: Floats = rise + self.P.size * (least * high - 1)
+        return result
 
     # Columns
 
@@ -337,7 +393,7 @@ class _LevelSearch:
         """Add the column of the sets at which the bound of a case is attained, if they make one."""
         a, weight = self.masses[cases.weight[k]], int(self.reachable[cases.weight[k]])
         b = (cases.low[k] + cases.high[k]) / 2
-        of_high, of_mid, _ = self._values(*self._points(a, np.array(b)))
+        of_high, of_mid, _ = self._values(*self._points(a, np.array(b)), cases.tilt[k])
         places: NDArray[np.uint8] = cases.places[k]
         kappa = cases.kappa[k]
         priced = np.where(places & _MID, of_mid - kappa * self.P, -1e300)
@@ -361,21 +417,6 @@ class _LevelSearch:
             if mass <= self.cone.t and support >= self.cone.lightest_support_c:
                 v = np.where(S, self.cone.top_c(support), np.where(middle, 1.0, 0.0))
                 self.found.add(with_least(v[:, None], self.P, self.cone.least)[:, 0])
-
-
-def _subset_sums(weights: Indices, most: int) -> Indices:
-    """Return all sums of subsets of weights up to a greatest one, in increasing order."""
-    possible = np.zeros(most + 1, dtype=bool)
-    possible[0] = True
-    for weight in weights:
-        possible[weight:] |= possible[: possible.size - weight].copy()
-    return np.flatnonzero(possible)
-
-
-def _moves(sums: Indices, weight: int) -> tuple[Indices, Indices]:
-    """Return the positions of sums to which a weight may be added, and those of the results."""
-    source = np.flatnonzero(np.isin(sums + weight, sums))
-    return source, np.searchsorted(sums, sums[source] + weight)
 
 
 def _crossing(ratio: Floats, mass: Floats, wanted: Floats) -> tuple[Floats, Indices]:

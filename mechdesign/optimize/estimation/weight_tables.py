@@ -1,4 +1,4 @@
-"""Quadratic forms over rays of kinds A, B and D, priced by tables over the weights of sets.
+"""Quadratic forms over rays of kinds A and D, priced by tables over the weights of sets.
 
 Rays of kinds A and D have two values. For a set S of mass p the two values a > b depend on p alone, and
 
@@ -8,10 +8,6 @@ with ``sigma = a + b - 2``. A common number B < 0 adds ``B z^2 <= kappa z + kapp
 ``z = sum_i (v_i - 1)``, and this is again linear in S. So one table over the weights of sets, at one (sigma, kappa),
 bounds every weight. The greatest sum over sets of one weight is convex in (sigma, kappa): between two tables it is at
 most their interpolation. Tables are added where the bound is greatest.
-
-A ray of kind B is c on a set S, x at one symbol f outside S, and 0 elsewhere. The form is a sum over symbols, so that
-one table, which holds the greatest sum of ``phi_i(c) - phi_i(0)``, with ``phi_i(y) = d_i (y - 1)^2 - lambda_i y``,
-prices all columns of one f exactly.
 """
 
 from __future__ import annotations
@@ -23,7 +19,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mechdesign.numerics.arrays import Floats, as_bound
-from mechdesign.numerics.cheapest_sets import CheapestSets, ItemGroup, leave_one_out
+from mechdesign.numerics.cheapest_sets import CheapestSets
 from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.optimize.deadline import time_is_up
 from mechdesign.optimize.estimation.counted import CountedSymbols, Found
@@ -72,6 +68,48 @@ def levels_d(cone: L1Cone[float]) -> Levels:
         return _images(cone, cone.e / scale, 1 / scale, 16 * _EPS * cone.e / scale)
 
     return of
+
+
+def least_kappa(common: float, kappa: float, look: Callable[[float], tuple[float, float]]) -> float:
+    """Return about the kappa of the least ``h(kappa) + kappa^2 / (4 |B|)``, where h is the greatest of some lines.
+
+    Each column is a line in kappa, whose slope is its z. The least is between the kappas that two columns would have by
+    themselves, or where their lines meet.
+
+    Parameters
+    ----------
+    common : float
+        B, below 0.
+    kappa : float
+        Where to begin.
+    look : callable
+        Returns z of a greatest line at a kappa, and its height ``h(kappa)``.
+
+    Examples
+    --------
+    The lines of slope 1 and -3 meet at kappa = 0.5:
+
+    >>> least_kappa(-1.0, 3.0, lambda kappa: max((2 - 3 * kappa, -3.0), (kappa, 1.0))[::-1])
+    0.5
+    """
+    lines: dict[bool, tuple[float, float]] = {}
+    best, least = kappa, np.inf
+    for _ in range(_MOST_KAPPAS):
+        z, height = look(kappa)
+        own, whole = 2 * common * z, height - kappa * kappa / (4 * common)
+        best, least = (kappa, whole) if whole < least else (best, least)
+        # A steeper line has a smaller kappa of its own.
+        lines[own < kappa] = (z, height - kappa * z)
+        if abs(own - kappa) <= 1e-9 * (abs(own) + abs(kappa)):
+            break
+        moved = own
+        if len(lines) == 2 and lines[True][0] != lines[False][0]:
+            (steep, high), (flat, low) = lines[True], lines[False]
+            moved = min(max((low - high) / (steep - flat), 2 * common * steep), 2 * common * flat)
+        if abs(moved - kappa) <= 1e-9 * (abs(moved) + abs(kappa)):
+            break
+        kappa = moved
+    return best
 
 
 @dataclass(frozen=True, order=True)
@@ -221,38 +259,22 @@ class _Pricing:
         return _Table(weight, sigma, kappa, sets)
 
     def _closest(self, table: _Table) -> _Table:
-        """Return the table of the same weight whose kappa gives the least bound there.
-
-        Each best set is a line in kappa; the bound is the greatest of the lines plus ``kappa^2 / (4 |B|)``. The least
-        is between the kappas that two sets would have by themselves, or where their lines meet.
-        """
-        common, weight = self.form.common, table.weight
+        """Return the table of the same weight whose kappa gives the least bound there."""
         self._column_at(table)
-        if common >= 0 or np.isinf(table.sets.best[weight]):
+        best, weight = table, table.weight
+        if self.form.common >= 0 or np.isinf(table.sets.best[weight]):
             return table
-        lines: dict[bool, tuple[int, float]] = {}
-        best = table
-        kappa = table.kappa
-        for _ in range(_MOST_KAPPAS):
-            members = len(table.sets.members(weight))
-            self._column_at(table)
-            own = 2 * common * float(self._z(weight, members))
-            # More members make a line steeper, and its own kappa smaller.
-            lines[own < kappa] = (members, -float(table.sets.best[weight]) - kappa * members)
-            if abs(own - kappa) <= 1e-9 * (abs(own) + abs(kappa)):
-                break
-            moved = own
-            if len(lines) == 2 and lines[True][0] != lines[False][0]:
-                (more, high), (fewer, low) = lines[True], lines[False]
-                meet = (low - high) / (more - fewer)
-                ends = [2 * common * float(self._z(weight, count)) for count in (more, fewer)]
-                moved = min(max(meet, min(ends)), max(ends))
-            if abs(moved - kappa) <= 1e-9 * (abs(moved) + abs(kappa)):
-                break
-            kappa = moved
-            table = self._table(weight, table.sets.best.size - 1, kappa)
-            if self._at(table) < self._at(best):
-                best = table
+        on, off = self.on[weight], self.off[weight]
+
+        def look(kappa: float) -> tuple[float, float]:
+            nonlocal best
+            tried = table if kappa == table.kappa else self._table(weight, table.sets.best.size - 1, kappa)
+            self._column_at(tried)
+            best = min(best, tried, key=self._at)
+            height = kappa * self.multipliers.size * (off - 1) - (on - off) * float(tried.sets.best[weight])
+            return float(self._z(weight, len(tried.sets.members(weight)))), height
+
+        least_kappa(self.form.common, table.kappa, look)
         return best
 
     def _at(self, table: _Table) -> float:
@@ -295,95 +317,3 @@ class _Pricing:
             v = np.full(self.multipliers.size, off[0])
             v[members] = on[0]
             self.found.add(v / (self.kind.prior @ v))
-
-
-@dataclass(frozen=True, eq=False)
-class OneBetween:
-    """The columns of kind B of a cone.
-
-    Attributes
-    ----------
-    symbols : CountedSymbols
-        The weights.
-    cone : L1Cone
-        The cone.
-    """
-
-    symbols: CountedSymbols
-    cone: L1Cone[float]
-
-    def price(self, form: QuadraticForm, multipliers: Floats, found: Found, deadline: float | None = None) -> None:
-        """Raise the bound of what has been found to one for all columns of kind B, and add good columns.
-
-        A common number of the form below 0 is left out. The bound is infinite if the deadline comes before all symbols
-        are looked at. The image ``s u + 1 - s`` of a column u has the value of u for ``s^2 d`` and ``s lambda``, less
-        ``(1 - s) sum(lambda)``.
-        """
-        s = self.cone.share
-        of_columns = Found(QuadraticForm(s * s * form.diagonal), s * multipliers)
-        self._price(of_columns.form, of_columns.multipliers, of_columns, deadline)
-        sizes = np.abs(form.diagonal) * (self.cone.c + 1) ** 2 + np.abs(multipliers) * (self.cone.c + 1)
-        moved = 0.0 if s == 1 else 64 * (multipliers.size + 8) * _EPS * float(sizes.sum())
-        off = (1 - s) * float(multipliers.sum())
-        if of_columns.upper > -np.inf:
-            found.upper = max(found.upper, float(as_bound(of_columns.upper - off + moved)))
-        for column in of_columns.columns:
-            found.add(s * column + 1 - s)
-
-    def _price(self, form: QuadraticForm, multipliers: Floats, found: Found, deadline: float | None) -> None:
-        """Price the columns of kind B themselves."""
-        d, lam, c, N = form.diagonal, multipliers, self.cone.c, multipliers.size
-        # phi(c) - phi(0)
-        gains = c * (d * (c - 2) - lam)
-        groups = [ItemGroup([i], weight, -float(gains[i])) for i, weight in enumerate(self.symbols.weights)]
-        rounding = (8 * N + 64) * _EPS * float((np.abs(d) * (c + 1) ** 2 + np.abs(lam) * c).sum())
-        merits = [0.0 if p > 0 else -np.inf for p in self.cone.P]
-        capacity = self.symbols.heaviest(self.cone.heaviest_ab)
-        for f, table in leave_one_out(groups, merits, CheapestSets(capacity)):
-            if time_is_up(deadline):
-                found.upper = np.inf
-                return
-            first, heights = self._heights(f, form, multipliers, table)
-            if heights.size == 0 or heights.max() == -np.inf:
-                continue
-            w = int(np.argmax(heights))
-            found.upper = max(found.upper, float(as_bound(heights[w] + float(d.sum()) + rounding)))
-            self._column(f, table.members(first + w), found)
-
-    def _heights(self, f: int, form: QuadraticForm, multipliers: Floats, table: CheapestSets) -> tuple[int, Floats]:
-        """Return the first weight that leaves a fraction for f, and bounds of the form less its value at 0."""
-        P, c, most = self.cone.P, self.cone.c, self.cone.heaviest_ab
-        first = max(0, int(np.ceil(self.symbols.total * (most - P[f] - self.symbols.off - 1e-12))))
-        weights = np.arange(first, table.best.size)
-        lightest, heaviest = self.symbols.masses(weights, most)
-        error = 32 * _EPS / P[f]
-        low = np.clip(self.cone.between_b(heaviest, P[f]) - error, 0.0, c)
-        high = self.cone.between_b(lightest, P[f]) + error
-        impossible = self.cone.between_b(heaviest, P[f]) - error > c * (1 + 1e-12)
-        high = np.clip(high, 0.0, c)
-        costs = table.best[first:]
-        missing = np.isinf(costs) | impossible
-        own = _greatest(form.diagonal[f], multipliers[f], low, high)
-        return first, np.where(missing, -np.inf, own - np.where(missing, 0.0, costs))
-
-    def _column(self, f: int, members: list[int], found: Found) -> None:
-        P, c = self.cone.P, self.cone.c
-        x = float(self.cone.between_b(P[members].sum(), P[f]))
-        if -1e-9 <= x <= c * (1 + 1e-9):
-            v = np.zeros(P.size)
-            v[members] = c
-            v[f] = min(max(x, 0.0), c)
-            found.add(v / (P @ v))
-
-
-def _greatest(d: float, multiplier: float, low: Floats, high: Floats) -> Floats:
-    """Return the greatest ``d (y - 1)^2 - multiplier y - d`` for y between two ends."""
-
-    def at(y: Floats) -> Floats:
-        result: Floats = y * (d * (y - 2) - multiplier)
-        return result
-
-    result = np.maximum(at(low), at(high))
-    if d < 0:
-        result = np.maximum(result, at(np.clip(1 + multiplier / (2 * d), low, high)))
-    return result

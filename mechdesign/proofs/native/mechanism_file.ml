@@ -325,16 +325,30 @@ let epsilon_of value =
 
 type t = { file : file; names : string list; reports : string list; promise : string }
 
+(* Files of other kinds are refused by name. *)
+let check_kind t =
+  let begins prefix = match List.assoc_opt "schema" t with
+    | Some (Json.Text s) -> String.length s >= String.length prefix && String.sub s 0 (String.length prefix) = prefix
+    | _ -> false in
+  List.iter
+    (fun (schema, kind) ->
+      need (not (begins ("mechdesign/" ^ schema ^ "/")))
+        ("the file holds " ^ kind ^ ", which this program does not decide; mechdesign verify --machine-checked does"))
+    [ ("windows", "windows"); ("records", "views of records") ];
+  need (not (begins "mechdesign/prefix-windows/")) "the file holds windows of prefixes, which this program does not decide"
+
 (* The judge of deltas, which may leave all undecided, is that of Samples. *)
 let of_json ?(judge = Samples.verdict) content =
-  let a = fields "schema inputs outputs bits numerators guarantee" ~others:"optimality provenance table" (table content) in
+  let whole = table content in
+  check_kind whole;
+  let a = fields "schema inputs outputs bits numerators guarantee" ~others:"optimality provenance table" whole in
   let rows = List.map (fun row -> List.map integer (list_of row)) (list_of (get a "numerators")) in
   let names = labels (get a "inputs") in
   let reports = labels (get a "outputs") in
   let guarantee = table (get a "guarantee") in
   need (List.mem_assoc "epsilon" guarantee) "there is no epsilon";
   ignore (text (get guarantee "epsilon"));
-  let sides = Bool.to_int (given guarantee "lower") + Bool.to_int (given guarantee "cap") in
+  let sides = List.length (List.filter (given guarantee) [ "lower"; "cap"; "maximal_leakage" ]) in
   let bits = match integer (get a "bits") with b when at_most unit b && at_most b (z 52) -> int_of_string (Integers.to_digits b)
              | _ -> raise (Stop (2, "bits are from 1 to 52")) in
   let limit = power (z 2) 63 in
@@ -343,7 +357,8 @@ let of_json ?(judge = Samples.verdict) content =
   need (List.for_all (List.for_all (fun n -> less n limit && less (Z.opp limit) n)) rows) "numerators are wrong";
   need (sides < 2 && get a "schema" = Json.Text (Printf.sprintf "mechdesign/mechanism/%d" (1 + sides)))
     "a wrong schema for this guarantee";
-  let own = List.filter (fun (key, _) -> not (List.mem key [ "epsilon"; "lower"; "cap" ])) guarantee in
+  need ~status:3 (not (given guarantee "maximal_leakage")) "maximal leakage is beyond this program; verify.py decides it";
+  let own = List.filter (fun (key, _) -> not (List.mem key [ "epsilon"; "lower"; "cap"; "maximal_leakage" ])) guarantee in
   let set = known judge own names in
   let eps = epsilon_of (get guarantee "epsilon") in
   let side key = if given guarantee key then Some (epsilon_of (get guarantee key)) else None in

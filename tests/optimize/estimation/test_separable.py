@@ -98,7 +98,7 @@ def test_kind_c_is_nearly_exact(seed):
 
 @pytest.mark.parametrize(
     ("kind", "options"),
-    [("weight_tables.OneBetween", {"radius": 0}), ("three_levels.ThreeLevels", {"radius": "0.3"})],
+    [("one_between.OneBetween", {"radius": 0}), ("three_levels.ThreeLevels", {"radius": "0.3"})],
 )
 def test_a_kind_that_is_overlooked_is_caught(monkeypatch, kind, options):
     """The bound of a pricing without one kind is too high, and `verify` refuses it."""
