@@ -58,8 +58,7 @@ def accepted_ending(path: Place, endings: Iterable[str]) -> str:
     if ending not in accepted:
         found = f"ends in {shorten(ending)}" if ending else "has no ending"
         raise InputError.wrong_file_ending(
-            f"the file {shorten(str(path))} {found}; accepted: {', '.join(accepted)}, "
-            f"or {STANDARD} for standard output"
+            f"the file {shorten(str(path))} {found}; accepted: {', '.join(accepted)}, or {STANDARD} for standard output"
         )
     return ending
 
