@@ -41,7 +41,7 @@ def group_facts(solved: Design, both: GroupDesigns | None) -> list[tuple[str, st
     facts = [("designed", how)]
     ball, name = widest.l1_ball, union.names[union.sets.index(widest)]
     if ball is not None and ball.radius > 0:
-        text = f"{name}, {widest.samples} records, radius {float(ball.radius):.6g}"
+        text = f"that of group {name}, {widest.samples} records, radius {float(ball.radius):.6g}"
         few = (
             ": so few records that the promise for all is nearly that for every prior; merge this group with another, "
             "or leave it out, where it is promised nothing"

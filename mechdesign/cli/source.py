@@ -283,7 +283,7 @@ class Source:
         if self.data is None or self.unseen is not None or (self.delta is None and self.radius is None):
             return None
         text = (
-            f"Note: the alphabet is the {labels} labels in the records, and privatize will refuse a record with any "
+            f"Note: the categories are the {labels} labels in the records, and privatize will refuse a record with any "
             "other, unless its --unknown names one of them."
         )
         offer = (

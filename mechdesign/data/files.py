@@ -56,9 +56,9 @@ def accepted_ending(path: Place, endings: Iterable[str]) -> str:
         return accepted[0]
     ending = Path(path).suffix.lower()
     if ending not in accepted:
+        found = f"ends in {shorten(ending)}" if ending else "has no ending"
         raise InputError.wrong_file_ending(
-            f"the file {shorten(str(path))} ends in {shorten(ending)}; accepted: {', '.join(accepted)}, "
-            f"or {STANDARD} for standard output"
+            f"the file {shorten(str(path))} {found}; accepted: {', '.join(accepted)}, or {STANDARD} for standard output"
         )
     return ending
 

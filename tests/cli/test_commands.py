@@ -77,7 +77,7 @@ SOURCES = [
 def test_every_source_gives_the_same_design(command, here, source):
     status, out, err = command("design", *source, "-o", "m.json", "--json")
     assert status == 0
-    assert err.startswith("Note: the alphabet is the 3 labels" if "--data" in source else "")
+    assert err.startswith("Note: the categories are the 3 labels" if "--data" in source else "")
     record = json.loads(out)
     assert record["certified"] is True
     assert record["inputs"] == ["low", "middle", "high"]

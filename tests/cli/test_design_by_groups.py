@@ -69,7 +69,7 @@ def test_the_summary_says_the_price_the_set_and_both_deltas(command):
     assert "in any one of them with at most 0.001" in told
     assert "for one l1 ball of radius 0.0" in told
     assert "of two ways: no method covers the union itself; one l1 ball around all sets has estimation-error" in told
-    assert "widest set LGA, 104662 records, radius" in told
+    assert "widest set that of group LGA, 104662 records, radius" in told
     assert "one for all" in told
     assert "the promise of epsilon = 1 does not hold in 3 of 3 groups" in told
     status, out, err = command("verify", "all.json")
@@ -81,7 +81,7 @@ def test_the_summary_says_the_price_the_set_and_both_deltas(command):
 def test_records_counts_and_indices_give_the_same_design_for_the_union_itself(command):
     status, out, err = command("design", "--data", "records.csv", "--column", "job", "--by", "region", *DELTA, "--json")
     assert status == 0
-    assert "the alphabet is the 3 labels in the records" in err
+    assert "the categories are the 3 labels in the records" in err
     value = json.loads(out)["value"]
     counts = {g: {x: PAIRS[g, x] for x in "abc"} for g in "ns"}
     union = md.Union.from_counts(counts, delta="1e-3")
@@ -150,7 +150,7 @@ def test_a_group_of_few_records_is_named_with_what_it_costs(command):
         file.write("far,a,2\nfar,b,1\n")
     out = command("design", "--counts", "counts.csv", "--by", "region", *DELTA)[1]
     told = " ".join(out.split())
-    assert "widest set far, 3 records, radius 1.8" in told
+    assert "widest set that of group far, 3 records, radius 1.8" in told
     assert "so few records that the promise for all is nearly that for every prior" in told
     groups = printed(command, "--counts", "counts.csv", "--by", "region", *DELTA)["groups"]
     assert [(row["group"], row["samples"]) for row in groups] == [("s", 450), ("n", 350), ("far", 3)]

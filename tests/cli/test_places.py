@@ -199,7 +199,8 @@ def test_a_file_that_appears_meanwhile_is_not_replaced(here):
 )
 def test_other_endings_are_refused(refused, writer, ending):
     message = refused(*WRITERS[writer][0], f"out{ending}")
-    assert f"ends in '{Path('out' + ending).suffix}'; accepted: ." in message
+    found = f"ends in '{Path('out' + ending).suffix}'" if ending else "has no ending"
+    assert f"{found}; accepted: ." in message
 
 
 def test_an_estimate_is_written_as_its_ending_says(here, capsys):

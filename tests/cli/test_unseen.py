@@ -5,7 +5,7 @@ import json
 import pytest
 
 DESIGN = ["design", "--data", "records.csv", "--column", "airport", "--epsilon", "1"]
-NOTE = "Note: the alphabet is the 3 labels in the records, and privatize will refuse a record with any other"
+NOTE = "Note: the categories are the 3 labels in the records, and privatize will refuse a record with any other"
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ _CLAIMANTS = {
     "analyze",
     "--with",
 }  # commands that read a claim, which may be false
-_NOTES = ("Note: p.toml: nothing says what the counts are", "Note: the alphabet is the ")
+_NOTES = ("Note: p.toml: nothing says what the counts are", "Note: the categories are the ")
 _PROGRESS = re.compile(r" *[0-9]+\.[0-9] s  ")
 _LONGEST_LINE = 2_000
 _HELP = "Error: Usage: mechdesign"
