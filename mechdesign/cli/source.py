@@ -301,7 +301,8 @@ class Source:
         """Return the objective of counts and records: estimates, where a method designs for them."""
         uncertain_secret = self.secret is not None and self.delta is not None
         counted = self.counts is not None or self.data is not None
-        estimates = counted and self.lower is None and not uncertain_secret
+        beside = self.lower is not None or self.maximal_leakage is not None
+        estimates = counted and not beside and not uncertain_secret
         return EstimationError.name if estimates else MutualInformation.name
 
     def default_in_words(self) -> list[tuple[str, str]]:

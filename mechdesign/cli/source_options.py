@@ -19,7 +19,8 @@ _KINDS = kinds_from_counts()
 _UTILITIES = (
     f"The utility to maximise, or the error to minimise: {', '.join(_NAMES)}. {PREFIX} before mutual-information or a "
     f"gain (such as {PREFIX}hamming-accuracy) maximises its least value over the priors. [default: "
-    f"{EstimationError.name}; {MutualInformation.name} with --lower, and with --secret and --delta]"
+    f"{EstimationError.name}; {MutualInformation.name} with --lower, with --maximal-leakage, and with --secret and "
+    "--delta]"
 )
 
 bound_option = click.option(

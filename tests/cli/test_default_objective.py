@@ -75,8 +75,9 @@ def test_a_problem_file_names_its_own_objective(command, here):
     assert "the default" not in out
 
 
-def test_a_promise_for_which_no_method_designs_estimates_is_designed_for_information(command):
-    status, out, _ = command("design", "--counts", "counts.csv", "--epsilon", "1", "--radius", "0.1", "--lower", "1")
+@pytest.mark.parametrize("beside", ["--lower", "--maximal-leakage"])
+def test_a_promise_for_which_no_method_designs_estimates_is_designed_for_information(command, beside):
+    status, out, _ = command("design", "--counts", "counts.csv", "--epsilon", "1", "--radius", "0.1", beside, "1")
     assert status == 0
     assert "mutual-information, the default (--utility names another)" in " ".join(out.split())
 
