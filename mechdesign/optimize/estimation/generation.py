@@ -187,8 +187,7 @@ def generate(
     except KeyboardInterrupt:
         stopped = "interrupted"
     except SolverError:  # the interior point stops where its next step would pass the deadline
-        late = time_is_up(sooner(deadline, time.monotonic() - began))
-        stopped = "time limit" if late else "solver failed"
+        stopped = "time limit" if time_is_up(sooner(deadline, time.monotonic() - began)) else "solver failed"
     point, matrix = best[0], _mechanism(best[1], best[0].weights)
     found = Generated(matrix, point.multipliers, point.M, point.value, len(values), stopped)
     return min(found, search.at_once(), key=attrgetter("value")) if stopped == "time limit" else found
