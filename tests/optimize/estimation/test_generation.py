@@ -99,6 +99,24 @@ def test_the_same_seed_gives_the_same_mechanism():
     assert other.value == pytest.approx(one.value, rel=5e-3)
 
 
+@pytest.mark.parametrize(("late", "stopped"), [(True, "time limit"), (False, "solver failed")])
+def test_an_interior_point_that_stops_before_its_last_step_was_out_of_time(monkeypatch, late, stopped):
+    """It raises where its next step would pass the deadline, which has not come yet."""
+    real, calls = generation.solve, []
+
+    def solve(*arguments, **options):
+        calls.append(1)
+        if len(calls) == 1:
+            return real(*arguments, **options)
+        time.sleep(max(deadline - 0.05 - time.monotonic(), 0) if late else 0)
+        raise SolverError.not_converged("in time")
+
+    monkeypatch.setattr(generation, "solve", solve)
+    deadline = time.monotonic() + (1 if late else 1_000)
+    found = generate(ball_of("workclass", "pml"), math.e, np.eye(9), np.random.default_rng(0), deadline=deadline)
+    assert found.stopped == stopped
+
+
 def test_a_prefix_of_its_reports_and_a_time_limit():
     ball = ball_of("native-country", "ldp")
     lines = []
