@@ -68,7 +68,7 @@ def test_limits_from_the_counts_have_an_honest_gap(command):
     for limits in ((), ("--set", "box"), ("--set", "l1-ball")):
         status, out, err = design(command, "--delta", "0.1", "--utility", "hamming-accuracy", "--json", *limits)
         assert status == 0
-        assert err.startswith("Note: the alphabet is ")  # to which no label can be added beside a secret
+        assert err.startswith("Note: the categories are ")  # to which no label can be added beside a secret
         assert "--unseen" not in err
         assert json.loads(out)["certified"]
         values.append(json.loads(out)["value"])
