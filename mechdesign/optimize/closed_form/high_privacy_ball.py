@@ -13,7 +13,6 @@ from mechdesign.optimize.closed_form.form import ClosedForm, Numbers, exact_cone
 from mechdesign.optimize.l1_cone import L1Cone
 from mechdesign.problem import DesignProblem
 from mechdesign.utility import Objective
-from mechdesign.utility.f_information import ChiSquare, MutualInformation
 
 THEOREM = "high privacy, l1 ball"
 
@@ -28,10 +27,11 @@ def optimal(given: L1Cone[Fraction], utility: Objective) -> bool:
 
     That is so for every sub-convex utility where the prior is known, and for two symbols while ``t <= min P``: for
     greater t the ball cut with the simplex is smaller than eq. (97) assumes, and better mechanisms exist. With as small
-    a t it is so for mutual information, chi-square information and any number of symbols.
+    a t it is so for any number of symbols and f-informations with a falling kernel, such as mutual information.
     """
-    narrow = given.t <= given.P.min()
-    return bool(given.t == 0 or (narrow and (given.P.size == 2 or isinstance(utility, (MutualInformation, ChiSquare)))))
+    narrow, information = given.t <= given.P.min(), utility.f_information
+    falling = information is not None and information.has_falling_kernel
+    return bool(given.t == 0 or (narrow and (given.P.size == 2 or falling)))
 
 
 def mechanism(given: L1Cone[Fraction], *, in_floats: bool = False) -> Numbers:
