@@ -1,4 +1,4 @@
-"""Where delta is at most min(epsilon, 1) / 70 an extreme pair decides: the steps of the proof, and pairs of neighbours."""
+"""Where delta is at most min(epsilon, 1) / 70 an extreme pair decides: steps of the proof, and pairs of neighbours."""
 
 import math
 from fractions import Fraction
