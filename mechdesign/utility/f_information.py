@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -55,7 +54,7 @@ class FInformation(Utility):
     derivative: Callable[[Floats], Floats] | None = None
     name: str = "f-information"
     unit: str = "1"
-    has_falling_kernel: ClassVar[bool] = False
+    has_falling_kernel = False
     """Whether it is known that f(v) is the integral of ``(v - 1)^2 / (1 + s (v - 1)) dm(s)`` over 0 <= s <= 1, up to a
     multiple of v - 1, where m has a mass at 0 and the density ``(1 - s) k(s)``, and k does not grow."""
 
