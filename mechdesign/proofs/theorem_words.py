@@ -73,7 +73,8 @@ def theorem_in_words(document: Mapping[str, Any], learnt: Learnt | None = None) 
         told = [_OF_WINDOWS["epsilon"].format(e, share)]
         told += [_OF_WINDOWS["cap"].format(exponent(document["cap"]))] if document.get("cap") is not None else []
         return "; and ".join(told) + (
-            "; the rows sum to 1, and samples that lie in the windows as the file states are such a population"
+            "; the rows sum to 1, some samples lie in the windows as the file states, and all that do are such a "
+            "population"
         )
     if theory_of(document) is RECORDS:
         lower = lower_of_records(document)
