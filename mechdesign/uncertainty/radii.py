@@ -32,7 +32,15 @@ from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.exact import arb_of, float_up, upper, working_precision
 from mechdesign.numerics.outward import printed_above
 from mechdesign.uncertainty.balance import Kappa, kappa, phi_ball
-from mechdesign.uncertainty.binomial_tail import FEW_SAMPLES, TRIES, bits_for, crossing, least_excess, log_worst_tail
+from mechdesign.uncertainty.binomial_tail import (
+    FEW_SAMPLES,
+    TRIES,
+    bits_for,
+    crossing,
+    exact_worst_tail,
+    least_excess,
+    log_worst_tail,
+)
 from mechdesign.uncertainty.observed_sums import ObservedSums
 
 Bound = Literal["observed-sums", "clopper-pearson", "weissman"]
@@ -135,7 +143,7 @@ class ClopperPearson:
         low = math.ceil(2 * _STEPS * excess) - 1 if samples > FEW_SAMPLES else 0
         high = int(Weissman().radius(samples, categories, delta) * _STEPS)
         with working_precision(bits_for(samples)):
-            level = arb_of(delta).log() - _log_subsets(categories)
+            level = _Level.of(delta, categories)
             least = _least(lambda steps: _margin(samples, Fraction(steps, 2 * _STEPS), level, seen), low, high)
         return Fraction(least, _STEPS)
 
@@ -147,7 +155,7 @@ class ClopperPearson:
         """Return such a number; no smaller one was seen to be enough, and no larger one not to be: not proved."""
         most = Weissman().samples(categories, delta, radius)
         with working_precision(bits_for(most)):
-            level = arb_of(delta).log() - _log_subsets(categories)
+            level = _Level.of(delta, categories)
             return _least(lambda samples: _margin(samples, radius / 2, level), 0, most)
 
 
@@ -402,14 +410,34 @@ def _probability_above(log_probability: Any) -> float:
     return min(1.0, printed_above(upper(log_probability.exp())))
 
 
-def _margin(samples: int, excess: Fraction, level: Any, seen: ObservedSums | None = None) -> tuple[bool, float]:
-    """Return whether the worst tail is proved to be at most the level, and the difference of their logarithms."""
+@dataclass(frozen=True)
+class _Level:
+    """What each of the sets may fail with, ``delta / (2^N - 2)``, and its logarithm as a ball."""
+
+    delta: Fraction
+    categories: int
+    log: Any
+
+    @classmethod
+    def of(cls, delta: Fraction, categories: int) -> _Level:
+        return cls(delta, categories, arb_of(delta).log() - _log_subsets(categories))
+
+    def holds(self, tail: Fraction) -> bool:
+        """Return whether a tail is at most the level, exactly."""
+        return bool(tail * (2**self.categories - 2) <= self.delta)
+
+
+def _margin(samples: int, excess: Fraction, level: _Level, seen: ObservedSums | None = None) -> tuple[bool, float]:
+    """Return whether the worst tail is proved to be at most the level; and the difference of their logarithms."""
     if excess >= 1:
         return True, -math.inf
     worst = log_worst_tail(samples, excess, seen)
     if worst is None:
         return False, math.inf
-    return bool(worst <= level), float((worst - level).mid())
+    passes = bool(worst <= level.log)
+    if samples <= FEW_SAMPLES and not passes and not worst > level.log:  # balls cannot tell that both are equal
+        passes = level.holds(exact_worst_tail(samples, excess, seen))
+    return passes, float((worst - level.log).mid())
 
 
 def _least(margin: Callable[[int], tuple[bool, float]], low: int, high: int) -> int:
