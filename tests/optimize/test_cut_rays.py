@@ -65,7 +65,10 @@ def test_prices_are_those_of_the_list_of_the_set(known, listed, e):
 MANY_CORNERS = md.ProductSet(SMOKES, md.L1Ball.from_counts([1000] * 4, radius="0.05"))  # 288 that matter
 
 
-@pytest.mark.parametrize(("known", "e"), [*itertools.product(PRODUCTS.values(), [1.2, 2.7]), (MANY_CORNERS, 1.001)])
+@pytest.mark.parametrize(
+    ("known", "e"),
+    [*itertools.product(PRODUCTS.values(), [1.2, 2.7]), pytest.param(MANY_CORNERS, 1.001, marks=pytest.mark.slow)],
+)
 def test_linear_functions_of_products_are_greatest_at_a_ray(known, e):
     rng = np.random.default_rng(2)
     columns = np.hstack(list(CutRays(known, e).of_kinds("V")))
