@@ -183,8 +183,7 @@ def generate(
             entering = search.entering(held[:, used], point.weights[used], point)
             start = np.concatenate([point.weights[used], np.zeros(entering.shape[1])])
             further = np.hstack([held[:, used], entering])
-            precision = float(np.clip(_OF_PROGRESS * _progress(values), _PRECISION, _COARSE))
-            point, held = solve(further, ball.prior, workload, precision, start, deadline), further
+            point, held = solve(further, ball.prior, workload, _precision(values), start, deadline), further
             values.append(point.value)
             best = min(best, (point, held), key=lambda found: found[0].value)
     except KeyboardInterrupt:
@@ -220,6 +219,11 @@ def _why_stop(values: list[float], goal: Goal, deadline: float | None) -> str | 
 def _progress(values: list[float]) -> float:
     """Return by how much the last round lowered the error, relative to it."""
     return (values[-2] - values[-1]) / values[-1] if len(values) > 1 else 1.0
+
+
+def _precision(values: list[float]) -> float:
+    """Return the tolerance of the next weights: a share of what the last round gained."""
+    return min(max(_OF_PROGRESS * _progress(values), _PRECISION), _COARSE)
 
 
 def _line(values: list[float], columns: int, goal: Goal, deadline: float | None) -> str:
