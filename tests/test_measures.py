@@ -112,7 +112,8 @@ def test_code_does_not_grow_unseen():
     # 36,985 before files were compared with the names of their folders, record by record.
     # 37,045 before multipliers of a mass were the best for a whole rectangle, in a module of their own.
     # 37,070 before estimates were designed for within limits of the joint law of a secret: rays to cut, and a search.
-    assert code <= 37_340
+    # 37,340 before tails that are exactly their level were decided in rationals.
+    assert code <= 37_380
     every = sum(map(measures.code_lines, MODULES.values()))
     assert sum(map(measures.import_lines, MODULES.values())) <= 0.135 * every
 
