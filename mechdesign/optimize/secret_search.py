@@ -118,7 +118,12 @@ def solve_within_limits(
     master.solve()
     duals = [(found.multipliers, pricing.price(found.multipliers, deadline=deadline)) for found in around]
     lam, price = min(duals, key=lambda dual: float(dual[0].sum()) + dual[1].upper)
-    return Solution(master.mechanism(), lam, master.columns.shape[1], rounds, BOUNDED_OUTSIDE, price=price)
+    return Solution(master.mechanism(), lam, master.columns.shape[1], rounds, why_stopped(deadline), price=price)
+
+
+def why_stopped(deadline: float | None) -> str:
+    """Return why a search within limits ends whose bound is for joint distributions that may not be all of them."""
+    return "time limit" if time_is_up(deadline) else BOUNDED_OUTSIDE
 
 
 def solve_around(

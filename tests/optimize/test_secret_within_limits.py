@@ -152,6 +152,15 @@ def test_a_time_limit_leaves_a_mechanism_with_its_true_gap(lower):
     assert md.verify(solved.mechanism).gap <= solved.gap  # it has the time to cut
 
 
+def test_a_time_limit_ends_the_search_for_the_greatest_information_too_and_is_named():
+    counts = np.random.default_rng(4).integers(100, 900, (3, 12))
+    problem = md.DesignProblem(md.SecretPromise(counts, delta="1e-6"), "0.2", md.MutualInformation())
+    solved = md.design(problem, time_limit=0.05)
+    assert solved.stopped == "time limit"
+    assert solved.mechanism.proof.holds
+    assert 0 <= solved.value < solved.bound < np.inf
+
+
 def test_few_outputs_and_other_workloads_keep_the_promise_within_the_limits():
     known = md.SecretPromise(JOINT, delta="0.05")
     problem = md.DesignProblem(known, "0.7", md.EstimationError())

@@ -24,7 +24,7 @@ from mechdesign.optimize.estimation.listed import ListedForms, bound_of, solve_l
 from mechdesign.optimize.method import Solution
 from mechdesign.optimize.pricing.price import Price
 from mechdesign.optimize.rays import RayList
-from mechdesign.optimize.secret_search import BOUNDED_OUTSIDE, ColumnsWithin, most_starts, solve_around
+from mechdesign.optimize.secret_search import ColumnsWithin, most_starts, solve_around, why_stopped
 
 _MOST_ROUNDS = 60
 _ENOUGH, _WINDOW = 1e-5, 3  # of the error: rounds that gain less end the search
@@ -111,8 +111,7 @@ class ErrorWithin:
             held, point = further, better
             values.append(point.value)
         matrix = weighted(held, point.weights)
-        stopped = "time limit" if time_is_up(deadline) else BOUNDED_OUTSIDE
-        return Solution(matrix, point.multipliers, held.shape[1], len(values), stopped), point
+        return Solution(matrix, point.multipliers, held.shape[1], len(values), why_stopped(deadline)), point
 
     def _entering(self, held: Floats, point: ColumnWeights, deadline: float | None) -> Floats:
         """Return columns of positive reduced cost, from steps that start at the columns of greatest weight and cost."""
