@@ -110,7 +110,7 @@ def test_code_does_not_grow_unseen():
     # 36,860 before forms with a cap had a common number, which kinds B and C price.
     # 36,975 before folders that say a column twice were refused, and programs held sums up to the number of symbols.
     # 36,985 before forms with a common number were priced by the size of sets too, exactly for a known prior.
-    assert code <= 37_210
+    assert code <= 37_225
     every = sum(map(measures.code_lines, MODULES.values()))
     assert sum(map(measures.import_lines, MODULES.values())) <= 0.135 * every
 

@@ -2,8 +2,9 @@
 
 For a set S of n symbols and one weight, ``z = sum_i (v_i - 1)`` depends on n alone. So a table of the greatest sums
 over S for every weight and every n prices ``diag(d) + B 1 1'`` without the kappas of `weight_tables`: exactly at the
-weight whose sigma the table has, and between two tables by their interpolation, as the greatest sum is convex in sigma. Such a
-table takes N times as long; it serves the weights that the bound of kappas leaves above what columns reach.
+weight whose sigma the table has, and between two tables by their interpolation, as the greatest sum is convex in
+sigma. Such a table takes N times as long; it serves the weights that the bound of kappas leaves above what columns
+reach.
 """
 
 from __future__ import annotations

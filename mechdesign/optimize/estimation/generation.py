@@ -385,7 +385,7 @@ def _of_prior_alone(
     progress: Callable[[str], None],
 ) -> list[SeparableCertificate]:
     """Return the certificate of the wider cone for P alone, where it may be the better one."""
-    if not pricing.has_wider:
+    if not pricing.has_wider or time_is_up(deadline):
         return []
     wider = replace(pricing, ball=L1Ball(pricing.ball.center))
     return [certificate_for_many(wider, workload, columns, deadline, progress)]
@@ -444,12 +444,11 @@ def solve_generated(
     )
     columns = found.matrix / (prior @ found.matrix)
     held = np.hstack([columns, *(certificate.held for certificate in early)])
-    proved = certify(held, deadline, enough=(1 - tol) * found.value, error=found.value)
-    if found.value - proved.lower_bound > tol * found.value and not time_is_up(deadline):
-        early += _of_prior_alone(pricing, workload, columns, deadline, progress)
+    enough = (1 - tol) * found.value
+    proved = certify(held, deadline, enough=enough, error=found.value)
+    early += [] if proved.lower_bound >= enough else _of_prior_alone(pricing, workload, columns, deadline, progress)
     proved = max([proved, *early], key=lambda certificate: certificate.lower_bound)
-    closed = found.value - proved.lower_bound <= tol * found.value
-    stopped = "" if closed else "time limit" if time_is_up(deadline) else "stalled"
+    stopped = "" if proved.lower_bound >= enough else "time limit" if time_is_up(deadline) else "stalled"
     return (
         Solution(
             found.matrix,
