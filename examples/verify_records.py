@@ -5,9 +5,11 @@ about the whole record what it leaks about the view, whatever the joint law is: 
 max_x w K(r|f(x)) / E[w K(r|f(X))]. So each view is proved by itself, by verify.py, which stands beside this script,
 and one of windows by verify_windows.py;
 epsilon of the whole is the greatest, and delta, a union bound, the sum of the deltas of the views.
+Two views in l1 balls that share attributes must have a law of these in common, which the balls allow where estimates
+are no farther apart than both radii. Whether any law has three views or more takes a linear program: not asked here.
 Status 0: proved, and one line says what; 1: false; 2: malformed; 3: undecided. Optimality is not looked at."""
 
-import math, sys
+import itertools, math, sys
 from decimal import Decimal
 from fractions import Fraction
 from operator import mul
@@ -89,6 +91,21 @@ def view(part):  # return name, attributes, weight, labels by attribute, e^epsil
     return (name, attributes, a["weight"], list(zip(attributes, zip(*split))),
             epsilon, (*(delta or delta_of(guarantee, names)), merges, secret))
 
+def check_shared(parts):  # sums of the masses of cells are no farther apart than the laws of the views
+    told = [part for part in parts if "radius" in part["mechanism"].get("guarantee", {})]
+    for pair in itertools.combinations(told, 2):
+        both, away, allowed = [name for name in pair[0]["attributes"] if name in pair[1]["attributes"]], {}, 0
+        for part, sign in zip(pair if both else (), (1, -1)):
+            of, own = part["attributes"], part["mechanism"]["guarantee"]
+            masses = [rational(x) for x in own.get("counts") or own["center"]]
+            allowed += rational(own["radius"])
+            for label, mass in zip(part["mechanism"]["inputs"], masses):
+                split = str(label).split(JOINT) if len(of) > 1 else [str(label)]
+                cell = tuple(split[of.index(name)] for name in both)
+                away[cell] = away.get(cell, 0) + sign * mass / sum(masses)
+        need(sum(map(abs, away.values())) <= allowed,
+             f"no law has the tables of the views {pair[0]['name']} and {pair[1]['name']} of what they share", 1)
+
 def check_bins(bins, alphabets):  # the labels of bins are among those of the views
     for name, given in bins.items():
         edges = [float(edge) + 0.0 for edge in items(given, int, Decimal)]
@@ -123,6 +140,7 @@ def prove_records(content):  # return words for what is proved, or raise an erro
     need(all(name not in alphabets for name in free), "an attribute of windows is shown by another view")
     need(all(math.prod(len(alphabets[name]) for name in of if name not in free) <= 10**7 for _, of, *_ in views),
          "a view is too large")
+    check_shared(parts)
     if a["bins"] is not None:
         need(isinstance(a["bins"], dict), "bins are a table")
         check_bins(a["bins"], alphabets)

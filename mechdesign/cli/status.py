@@ -19,6 +19,7 @@ _TRACEBACK = "MECHDESIGN_TRACEBACK"
 _HALF = 200  # characters at either end of a long message
 _OPTIONS = {
     "header=False": "--no-header",
+    "the records (records=)": "--data",
     "(show_values": "(--show-values",
     "taken for (unknown)": "taken for (--unknown)",
     "taken for (missing)": "taken for (--missing)",
@@ -33,6 +34,7 @@ def status_of(arguments: Sequence[str] | None) -> int:
     With ``--json`` the error is printed as an object on standard output too, where the object of a result would be.
     """
     try:
+        _check_nul(arguments or ())
         status = commands.main(args=arguments, prog_name="mechdesign", standalone_mode=False)
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -52,6 +54,16 @@ def status_of(arguments: Sequence[str] | None) -> int:
             _print_json(described)
         return print_error(described)
     return status if isinstance(status, int) else 0
+
+
+def _check_nul(arguments: Sequence[str]) -> None:
+    """Refuse a NUL, which no system passes to a program, so that it comes from a program that calls `run`."""
+    for argument in arguments:
+        if "\0" in argument:
+            raise InputError.usage(
+                f"the argument {shorten(argument)} has a NUL at position {argument.index(chr(0)) + 1}; "
+                "give text without it"
+            )
 
 
 def _print_json(error: MechdesignError) -> None:

@@ -13,7 +13,7 @@ from mechdesign.cli.json_output import Labels, Text, Titled, given, print_output
 from mechdesign.cli.output import print_facts
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.source import Source
-from mechdesign.cli.windows_sample import Sample, StringsPromised, csv_table, decorated, refuse_others
+from mechdesign.cli.windows_sample import Sample, StringsPromised, csv_table, decorated, refuse_given, refuse_others
 from mechdesign.data.counts import read_counts
 from mechdesign.data.fields import Number
 from mechdesign.data.files import STANDARD, accepted_ending, write_atomically
@@ -59,7 +59,7 @@ _WINDOW_OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--windows",
         is_flag=True,
-        help="Report about any string, from an alphabet that nobody has listed: words, addresses, products. Takes "
+        help="Report about any string, also one that nobody has listed: words, addresses, products. Takes "
         "--data with --column, or --counts; --epsilon; --delta or --known; and the options below.",
     ),
     click.option(
@@ -110,6 +110,8 @@ def window_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     def wrapped(**values: Any) -> Any:
         own = {name: values.pop(name) for name in WindowOptions.__dataclass_fields__}
+        if not own["windows"] and values.get("columns") is None:
+            refuse_given({*own} - {"windows"}, "needs --windows, or --columns with --strings")
         return command(windows=WindowOptions(**own), **values)
 
     return decorated(wrapped, command, *_WINDOW_OPTIONS)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from mechdesign.data.parts import find_parts, has_parts
-from mechdesign.data.tables import index_from, open_columns
+from mechdesign.data.tables import column_names, index_from, open_columns
 from mechdesign.errors import InputError, printable, shorten
 
 
@@ -51,7 +51,7 @@ def read_columns(
         CSV or Parquet, a folder of such files, or a glob.
     columns : sequence of str
         Their names, or without a header their indices from 0. A column that names of folders say (``week=1``) has
-        their text, and a missing value where they say that it is missing.
+        their text, and a missing value where they say that it is missing. Files may hold it too, with the same values.
     header : bool
         Whether the first line of a CSV file names the columns.
     show_values : bool
@@ -62,8 +62,8 @@ def read_columns(
     Raises
     ------
     InputError
-        For a folder without files, a file that is unreadable or malformed, a column that is missing or occurs twice,
-        and where there is no record at all.
+        For a folder without files, a file that is unreadable or malformed, a column that is missing or occurs twice, a
+        record that differs from the name of its folder, and where there is no record at all.
     """
     found = False
     for path, said in _files(source):
@@ -73,6 +73,7 @@ def read_columns(
                 f"{printable(str(source))}: the column {shorten(columns[0])} is in the names of folders, "
                 "which records keep; name a column of the files alone"
             )
+        check_folder_values(path, {name: said[name] for name in columns if name in said}, header=header)
         opened = open_columns(path, inside, header=header, show_values=show_values, encoded=inside if encoded else ())
         names = {name: name if header else str(index_from(name)) for name in inside}
         before = 0
@@ -84,6 +85,60 @@ def read_columns(
         found = found or before > 0
     if not found:
         raise InputError.nothing_given(f"{source} has no records; give a line for each record")
+
+
+def check_folder_values(path: str | os.PathLike[str], said: Mapping[str, str | None], *, header: bool = True) -> None:
+    """Refuse a file that holds a column that the names of its folders say, with another value.
+
+    Readers of such folders differ in which of the two wins, so neither is taken for the other. Values are compared in
+    the type of the column: ``month=01`` agrees with the integer 1, and not with the text ``1``.
+
+    Parameters
+    ----------
+    path : path
+        CSV or Parquet.
+    said : mapping of str to str or None
+        The columns that names of folders say, with their values, None for a missing one.
+    header : bool
+        Whether the first line of a CSV file names the columns.
+
+    Raises
+    ------
+    InputError
+        Naming the first such record.
+    """
+    both = [name for name in column_names(path, header=header) if name in said] if said else []
+    if not both:
+        return
+    before = 0
+    opened = open_columns(path, both, header=header)
+    for batch in opened.batches:
+        for name in opened.names:
+            row = _first_other(batch.column(name), said[name])
+            if row is not None:
+                raise InputError.conflicting_arguments(
+                    f"{path}, record {before + row + 1}: the column {shorten(name)} holds another value than the name "
+                    f"of the folder, {shorten(said[name])}; rename the column or the folder, or make them agree"
+                )
+        before += len(batch)
+
+
+def _first_other(column: Any, value: str | None) -> int | None:
+    """Return the position of the first entry that is not the value; None if there is none."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if value is None:
+        is_text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+        same = pc.equal(column, "").fill_null(fill_value=True) if is_text else column.is_null()
+    else:
+        kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+        try:
+            same = pc.equal(column.cast(kind), pa.scalar(value).cast(kind)).fill_null(fill_value=False)
+        except pa.ArrowException:  # the text does not read as a value of this type
+            same = pa.repeat(pa.scalar(value=False), len(column))
+    row = pc.index(same, value=False).as_py()
+    return None if row < 0 else row
 
 
 def _files(source: str | os.PathLike[str]) -> list[tuple[str | os.PathLike[str], dict[str, str | None]]]:

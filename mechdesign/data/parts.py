@@ -16,7 +16,7 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from urllib.parse import unquote
+from urllib.parse import unquote_to_bytes
 
 from mechdesign.data.csv_blocks import COMPRESSIONS
 from mechdesign.data.tables import is_parquet
@@ -57,8 +57,7 @@ class Part:
     @property
     def keys(self) -> Keys:
         """The hive partitions."""
-        pairs = [folder.partition("=") for folder in self.name.split("/")[:-1] if _is_key(folder)]
-        return tuple((unquote(key), None if value == _NULL else unquote(value)) for key, _, value in pairs)
+        return tuple(_pair(folder, self.path) for folder in self.name.split("/")[:-1] if _is_key(folder))
 
     @property
     def stem(self) -> str:
@@ -147,7 +146,7 @@ def find_parts(source: str | os.PathLike[str]) -> Parts:
     InputError
         If no file is found; if one of the files or folders cannot be read, is found twice, or leads back to a folder
         around it by a link; if files are neither CSV nor Parquet, or some are of one kind and some of the other; if
-        files lie in hive partitions by different columns.
+        files lie in hive partitions by different columns, or in one whose name is not UTF-8.
 
     Examples
     --------
@@ -267,6 +266,20 @@ def _is_skipped(name: str) -> bool:
 def _is_key(name: str) -> bool:
     """Return whether the name of a folder says a column."""
     return "=" in name[1:]
+
+
+def _pair(folder: str, path: str) -> tuple[str, str | None]:
+    """Return the column and the value that the name of a folder says."""
+    name = os.fsencode(folder)
+    try:
+        unquote_to_bytes(name).decode()
+    except UnicodeDecodeError as error:
+        raise InputError.not_utf8(
+            f"{printable(path)}: the folder {shorten(folder)} says a value that is not UTF-8 (byte "
+            f"0x{error.object[error.start]:02x} at position {error.start + 1} of the name, each %xx decoded); rename it"
+        ) from None
+    key, _, value = name.partition(b"=")
+    return unquote_to_bytes(key).decode(), None if value == _NULL.encode() else unquote_to_bytes(value).decode()
 
 
 def _check_keys(files: tuple[Part, ...]) -> None:

@@ -116,6 +116,23 @@ def open_columns(
         return _open_csv(path, wanted, header=header, show_values=show_values, size=block_bytes or BLOCK_BYTES)
 
 
+def column_names(path: str | os.PathLike[str], *, header: bool = True) -> tuple[str, ...]:
+    """Return the names of the columns of a CSV or Parquet file; without a header their indices from 0, as text.
+
+    Raises
+    ------
+    InputError
+        For a file that is unreadable, malformed at its beginning, or empty.
+    """
+    import pyarrow.parquet as pq
+
+    with _refusing(path):
+        if is_parquet(path):
+            return tuple(pq.read_schema(path).names)
+        first, _ = _first_record(path, blocks(path, BLOCK_BYTES), header=header)
+        return tuple(first.fields) if header else tuple(map(str, range(max(len(first.fields), 1))))
+
+
 def is_parquet(path: str | os.PathLike[str]) -> bool:
     """Return whether a file begins like a Parquet file, after checking that it is a regular file."""
     check_regular(path, "a CSV or Parquet file")

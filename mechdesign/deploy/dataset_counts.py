@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from mechdesign.data.checks import check_kind
 from mechdesign.data.group_keys import named, text_type
+from mechdesign.data.part_columns import check_folder_values
 from mechdesign.data.parts import Part, Parts, find_parts
 from mechdesign.deploy.manifest import has_manifest, read_manifest
 from mechdesign.deploy.part_tasks import absolute, part_of, without_failures
@@ -81,6 +82,7 @@ def count_dataset(
         As in `privatize_dataset`. A task returns its counts and nothing else.
     by : sequence of str
         Columns by which reports are grouped, as in `count_reports`; or keys of hive partitions, whose values are text.
+        Files that hold such a column too have the same values in it.
     first : FirstReports, optional
         As in `count_reports`, over all parts, which are then counted in this process, in the order of their names.
     progress : callable, optional
@@ -133,6 +135,7 @@ def _counts(
     """Count the reports of a part: a task."""
     part, keys = part_of(reports, name), dict(Part(name, name).keys)
     inside = [column for column in by if column not in keys]
+    check_folder_values(part.path, {column: keys[column] for column in by if column in keys}, header=part.header)
     if not by:
         return name, count_reports(part, origin, first=first), None
     if first is not None:

@@ -32,7 +32,8 @@ Pairs with j = 0 have G alone, and pairs with s = 0 have R alone. Delta_s rises 
 
     delta <= max( R(k), G(epsilon, Delta_k / sigma), max over 1 <= j < k of R(j) + G(epsilon, Delta_(k-j) / sigma) ).
 
-The first two terms are attained. So if no mixed term is greater than both, the bound is the exact delta.
+The first two terms are attained. So if no mixed term is greater than both, the bound is the exact delta. None is where
+both are at most ``min(epsilon, 1) / 70``, for every k (``docs/mathematics.md``, "the extremes decide").
 """
 
 from __future__ import annotations
@@ -74,13 +75,14 @@ def csh_delta(k: int, sigma: object, tau: object, epsilon: object, analysis: str
     epsilon : number or str
         A decimal from 0 to 700, or ``"log(9/8)"``; nats.
     analysis : str, optional
-        - ``"proved"``: the bound stated at the top of this module, in ball arithmetic throughout.
+        - ``"proved"``: the bound stated at the top of this module, in ball arithmetic throughout. Where it is at most
+          ``min(epsilon, 1) / 70``, it is the exact delta, rounded up.
         - ``"theorem-11"``, ``"theorem-12"``: those of the paper. One term of Theorem 12 is not a bound for its own
           pairs, but it never decides the maximum (see ``docs/mathematics.md``).
         - ``"exact"``: the supremum over all pairs of neighbours. The pairs that the proved bound leaves open are
           integrated numerically, and an estimated error is added, which is not proved (see `csh_pair_delta`).
         - ``"exact-extremes-unproved"``: the greater delta of the two extreme pairs, all counters new and all shared: a
-          lower bound. A worse pair was never found; that there is none is not proved.
+          lower bound. Above ``min(epsilon, 1) / 70`` it is not proved that no pair is worse; none was found.
 
     Returns
     -------
@@ -124,6 +126,8 @@ class CshCalibration(GaussianCalibration):
         release = terms.jensen if rough else terms.released
         ends = max(rounded_up(lambda: release(k)), rounded_up(lambda: terms.shared(k)))
         if self.analysis == EXTREMES or not meets(ends, target) or (rough and self.analysis == "exact"):
+            return ends
+        if terms.extremes_decide(ends):
             return ends
         coarse, fine = _by(terms, terms.jensen), _by(terms, terms.released)
         if self.analysis == "proved":
@@ -229,7 +233,7 @@ class CshPlan(MonotonicPlan):
     where the sum is above ``1 + tau``. No possible data set may have more than k counters above 0.
 
     Two analyses of `csh_delta` are accepted. Of the others ``"theorem-12"`` is not tighter than ``"proved"``, and
-    ``"exact"`` and ``"exact-extremes-unproved"`` are not proved.
+    ``"exact"`` and ``"exact-extremes-unproved"`` are not proved for every delta.
 
     Examples
     --------

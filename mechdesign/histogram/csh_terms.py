@@ -10,7 +10,7 @@ from mechdesign.histogram.calibration import Sparse
 from mechdesign.histogram.hockey_stick import Ball, gaussian_divergence, release_probability
 from mechdesign.histogram.one_factor import common_release_probability
 from mechdesign.numerics.epsilon import Epsilon, nats
-from mechdesign.numerics.exact import arb_of
+from mechdesign.numerics.exact import arb_of, working_precision
 
 EXTREMES = "exact-extremes-unproved"
 """The analysis that compares the two extreme pairs of neighbours only."""
@@ -77,6 +77,14 @@ class CshTerms:
     def shared(self, shared: int) -> Ball:
         """Return the divergence of so many shared counters, exactly."""
         return self.gaussian(lambda: sensitivity(self.k, shared))
+
+    def extremes_decide(self, ends: float) -> bool:
+        """Return whether a bound on both extremes is at most ``min(epsilon, 1) / 70``, so that no pair is worse.
+
+        The theorem "the extremes decide" of ``docs/mathematics.md``, for any k, sigma and tau.
+        """
+        with working_precision():
+            return bool(70 * arb_of(Fraction(ends)) <= nats(self.epsilon).min(arb_of(1)))
 
     def lemma_8(self) -> Ball:
         """Bound the divergence of k shared counters as the paper does."""

@@ -54,6 +54,9 @@ class FInformation(Utility):
     derivative: Callable[[Floats], Floats] | None = None
     name: str = "f-information"
     unit: str = "1"
+    has_falling_kernel = False
+    """Whether it is known that f(v) is the integral of ``(v - 1)^2 / (1 + s (v - 1)) dm(s)`` over 0 <= s <= 1, up to a
+    multiple of v - 1, where m has a mass at 0 and the density ``(1 - s) k(s)``, and k does not grow."""
 
     def __post_init__(self) -> None:
         with np.errstate(all="ignore"):
@@ -202,6 +205,7 @@ class MutualInformation(NamedInformation):
     name = "mutual-information"
     unit = "nats"
     concave_in_prior = True
+    has_falling_kernel = True
     f = staticmethod(xlogx)
 
     def mean_mu(self, columns: Floats, priors: Floats, weights: Floats) -> Floats:
@@ -230,6 +234,7 @@ class ChiSquare(NamedInformation):
     """Chi-square information: ``f(u) = (u - 1)^2``."""
 
     name = "chi-square"
+    has_falling_kernel = True
 
     @staticmethod
     def f(u: Floats) -> Floats:

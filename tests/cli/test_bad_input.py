@@ -340,3 +340,24 @@ def test_laplace_noise_above_all_floats_is_refused(refused, put):
     put("counts.csv", COUNTS)
     arguments = ["histogram", "laplace", "counts.csv", "-o", "out.csv", "--allow-float-noise", "--scale", "1e400"]
     refused("out-of-range", *arguments, shown="10^14")
+
+
+def test_a_nul_in_any_argument_is_refused(refused, put):
+    """A program that calls `run` can pass one; no system can."""
+    put("counts.csv", COUNTS)
+    for arguments in (
+        ["design", "a\0b.toml"],
+        ["design", "--data", "a\0*", "--column", "level", *EPSILON, "--known"],
+        ["design", "--counts", "counts.csv", *EPSILON, "--known", "-o", "m\0.json"],
+        ["design", "--counts", "counts.csv", *EPSILON, "--known", "--plot", "p\0.png"],
+        ["estimate", "*\0", "--column", "level", "--mechanism", "m.json"],
+        ["a\0b"],
+    ):
+        assert "NUL at position" in refused("usage", *arguments)
+        refused("usage", *arguments, "--json")
+
+
+@pytest.mark.parametrize("option", ["--split", "--evidence", "--heavy", "--seeds", "--alpha", "--master", "--prefixes"])
+def test_options_of_windows_are_refused_without_them(refused, put, option):
+    put("counts.csv", COUNTS)
+    refused("usage", "design", "--counts", "counts.csv", *EPSILON, "--known", option, "3", shown="needs --windows")

@@ -1,5 +1,7 @@
 import csv
+import datetime
 
+import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
@@ -10,8 +12,9 @@ from refusals import raises
 from mechdesign.data.compound import count_cells
 from mechdesign.data.counts import count_column
 from mechdesign.data.joint_counts import count_pairs
-from mechdesign.data.part_columns import read_columns
+from mechdesign.data.part_columns import check_folder_values, read_columns
 
+WAYS = ["bus", "car"]
 RECORDS = [("bus", "m"), ("car", "f"), ("bus", "f"), ("walk", "m"), ("bus", "m"), ("car", "m")]
 
 
@@ -84,3 +87,61 @@ def test_a_record_is_named_in_its_own_file(weeks):
     written(weeks / "weeks/week=2/c.csv", [("bus",)], names=("way",))
     with raises("unknown-column", "week=2/c.csv", "'commute'"):
         list(read_columns(weeks / "weeks", ["commute"]))
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_files_that_hold_the_column_of_their_folder_agree_with_it(weeks, ending):
+    def put(values, folder="week=1"):
+        path = weeks / f"both/{folder}/a.{ending}"
+        if ending == "csv":
+            written(path, [(value, way) for value, way in zip(values, WAYS, strict=False)], names=("week", "commute"))
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            pyarrow.parquet.write_table(pa.table({"week": values, "commute": WAYS[: len(values)]}), path)
+
+    put(["1", "1"])
+    put(["2"], "week=2")
+    found = count_pairs(weeks / "both", "week", "commute", about="group")
+    assert found.values == ("1", "2")
+    put(["1", "2"])
+    with raises("conflicting-arguments", "week=1/a", "record 2", "'week'", "'1'"):
+        count_pairs(weeks / "both", "week", "commute", about="group")
+    put([""])
+    with raises("conflicting-arguments", "record 1"):
+        count_pairs(weeks / "both", "week", "commute", about="group")
+    assert count_column(weeks / "both", "commute") == {"bus": 2}, "the column is not asked for"
+
+
+@pytest.mark.parametrize(
+    ("values", "said", "row"),
+    [
+        (pa.array([1, 1]), "01", None),
+        (pa.array([1, 2]), "01", 1),
+        (pa.array([1, None]), "1", 1),
+        (pa.array([1]), "one", 0),
+        (pa.array(["1"]), "01", 0),
+        (pa.array(["a", "a"]).dictionary_encode(), "a", None),
+        (pa.array(["a", "b"]).dictionary_encode(), "a", 1),
+        (pa.array([None, "a"]), None, 1),
+        (pa.array([None, None]).cast(pa.string()), None, None),
+        (pa.array([None]), None, None),
+        (pa.array([None]), "a", 0),
+        (pa.array([datetime.date(2026, 5, 1)]), "2026-05-01", None),
+        (pa.array([datetime.date(2026, 5, 1)]), "2026-05-02", 0),
+        (pa.array([1.5, float("nan")]), "1.5", 1),
+    ],
+)
+def test_values_are_compared_in_the_type_of_the_column(tmp_path, values, said, row):
+    pyarrow.parquet.write_table(pa.table({"k": values}), tmp_path / "a.parquet")
+    if row is None:
+        check_folder_values(tmp_path / "a.parquet", {"k": said})
+    else:
+        with raises("conflicting-arguments", f"record {row + 1}:"):
+            check_folder_values(tmp_path / "a.parquet", {"k": said})
+
+
+def test_a_column_without_a_name_is_compared_by_its_index(tmp_path):
+    (tmp_path / "a.csv").write_text("x,1\nx,2\n")
+    check_folder_values(tmp_path / "a.csv", {"0": "x", "2": "y"}, header=False)
+    with raises("conflicting-arguments", "record 2:", "'1'"):
+        check_folder_values(tmp_path / "a.csv", {"1": "1"}, header=False)

@@ -58,6 +58,24 @@ def test_folders_say_columns(make):
 
 
 @pytest.mark.parametrize(
+    ("folder", "shown"),
+    [
+        ("wk=%ff", "0xff at position 4"),
+        ("wk=%fe", "0xfe at position 4"),
+        ("w%ffk=a", "0xff at position 2"),
+        ("wk=a%C3", "0xc3 at position 5"),
+        (os.fsdecode(b"wk=\xff"), "0xff at position 4"),
+    ],
+)
+def test_a_folder_whose_name_is_not_utf8_is_refused(make, folder, shown):
+    source = make("wk=%C3%A9/x.csv", "wk=é€/x.csv")
+    assert [part.keys[0][1] for part in find_parts(source)] == ["é", "é€"]
+    make(f"{folder}/x.csv")
+    with raises("not-utf8", shown, "rename"):
+        find_parts(source)
+
+
+@pytest.mark.parametrize(
     ("pattern", "found"),
     [
         ("r/*.csv", ["a.csv"]),

@@ -297,6 +297,16 @@ def test_parts_are_counted_by_groups_and_by_the_keys_of_partitions(tmp_path):
             count_dataset(file, warner(), by=wrong)
 
 
+def test_a_part_that_contradicts_its_folder_is_refused(tmp_path):
+    for year, held in (("2025", 2025), ("2026", 2025)):
+        (tmp_path / f"d/year={year}").mkdir(parents=True)
+        write(tmp_path / f"d/year={year}/a.parquet", {"year": [held], "y": ["y0"]})
+    file = RecordFile(tmp_path / "d", "y")
+    assert count_dataset(file, warner()).counts.tolist() == [2, 0]
+    with raises("conflicting-arguments", "year=2026", "record 1", "'year'", "'2026'"):
+        count_dataset(file, warner(), by=["year"])
+
+
 def test_parts_that_disagree_on_the_type_of_a_group(tmp_path):
     write(tmp_path / "a.parquet", {"g": [1], "y": ["y0"]})
     write(tmp_path / "b.parquet", {"g": [datetime.date(2026, 5, 1)], "y": ["y0"]})

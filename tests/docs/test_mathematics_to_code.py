@@ -32,7 +32,12 @@ def test_every_closed_form_has_its_row_with_a_test_that_exists():
     folder = ROOT / "tests" / "optimize"
     tests = "".join(
         (folder / name).read_text()
-        for name in ("closed_form/test_closed_form.py", "estimation/test_listed.py", "test_maximal_leakage.py")
+        for name in (
+            "closed_form/test_closed_form.py",
+            "closed_form/test_high_privacy_ball.py",
+            "estimation/test_listed.py",
+            "test_maximal_leakage.py",
+        )
     )
     for row in rows:
         for name in row.rsplit("|", 2)[1].split(","):

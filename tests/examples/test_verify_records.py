@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import mechdesign as md
+from mechdesign.cli.entry_point import run
 from mechdesign.errors import MechdesignError
 from mechdesign.records import RecordMechanism, RecordPart
 from mechdesign.records.record_mechanism_files import from_content, record_json
@@ -102,8 +103,35 @@ def test_both_say_the_same_of_damaged_files(script, files):
             assert status == package(content), (told, content)
 
 
+def test_both_compare_the_tables_that_two_views_share(script, tmp_path, capsys):
+    """A view whose counts are of other people than those of the other view is false, up to what the radii allow."""
+    tables = {
+        "sex": {"f": 500, "m": 500},
+        "sex+pay": {"f & low": 300, "f & high": 200, "m & low": 250, "m & high": 250},
+    }
+    matrices = {"sex": (np.array([[3, 1], [1, 3]]), 2), "sex+pay": (np.kron([[3, 1], [1, 3]], [[3, 1], [1, 3]]), 4)}
+    sets = {name: md.L1Ball.from_counts(counts, radius="1/10") for name, counts in tables.items()}
+    made = {name: md.Mechanism(*matrices[name], md.Guarantee("2.2", known)) for name, known in sets.items()}
+    parts = [RecordPart(name, tuple(name.split("+")), 1, one) for name, one in made.items()]
+    file = json.loads(record_json(RecordMechanism(parts, weight_bits=1)))
+    (pair,) = (part["mechanism"]["guarantee"] for part in file["parts"] if part["name"] == "sex+pay")
+    for more, expected in (
+        (0, 0),
+        (50, 0),
+        (100, 0),
+        (101, 1),
+    ):  # of 1,000 people move: twice as much in the l1 distance
+        pair["counts"] = [300 + more, 200, 250 - more, 250]
+        (tmp_path / "r.json").write_text(json.dumps(file))
+        told, status = script((tmp_path / "r.json").read_bytes())
+        assert status == expected, told
+        assert run(["verify", str(tmp_path / "r.json"), "--guarantee-only"]) == expected
+    assert "no law has the tables of the views sex and sex+pay" in told
+    assert "no joint law has the tables of the views 'sex' and 'sex+pay'" in capsys.readouterr().err
+
+
 def test_the_script_is_short_and_shares_nothing_with_the_package():
     text = SCRIPT.read_text(encoding="utf-8")
-    assert len(text.splitlines()) < 155
+    assert len(text.splitlines()) < 175
     assert "mechdesign import" not in text
     assert "import mechdesign" not in text

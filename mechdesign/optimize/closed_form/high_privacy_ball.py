@@ -1,8 +1,8 @@
 """High privacy under l1 uncertainty, for any number of symbols.
 
-The binary form and the known-prior form are special cases. This form is optimal for chi-square information while t is
-at most the least probability. For total variation it is not, so that for other utilities it is used for comparison,
-and returned only with a certificate.
+The binary form and the known-prior form are special cases. This form is optimal for mutual information and chi-square
+information while t is at most the least probability. For total variation it is not, so that for other utilities it is
+used for comparison, and returned only with a certificate.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from fractions import Fraction
 from mechdesign.optimize.closed_form.form import ClosedForm, Numbers, exact_cone, except_diagonal
 from mechdesign.optimize.l1_cone import L1Cone
 from mechdesign.problem import DesignProblem
-from mechdesign.utility.f_information import ChiSquare
+from mechdesign.utility import Objective
 
 THEOREM = "high privacy, l1 ball"
 
@@ -22,15 +22,16 @@ def applies(given: L1Cone[Fraction]) -> bool:
     return bool(given.e > 1 and given.c * (1 - given.P.min()) <= 1)
 
 
-def optimal(given: L1Cone[Fraction], utility: str) -> bool:
-    """Return whether optimality is proved for the utility of a name.
+def optimal(given: L1Cone[Fraction], utility: Objective) -> bool:
+    """Return whether optimality is proved for a utility.
 
     That is so for every sub-convex utility where the prior is known, and for two symbols while ``t <= min P``: for
     greater t the ball cut with the simplex is smaller than eq. (97) assumes, and better mechanisms exist. With as small
-    a t it is so for chi-square information and any number of symbols.
+    a t it is so for any number of symbols and f-informations with a falling kernel, such as mutual information.
     """
-    narrow = given.t <= given.P.min()
-    return bool(given.t == 0 or (narrow and (given.P.size == 2 or utility == ChiSquare.name)))
+    narrow, information = given.t <= given.P.min(), utility.f_information
+    falling = information is not None and information.has_falling_kernel
+    return bool(given.t == 0 or (narrow and (given.P.size == 2 or falling)))
 
 
 def mechanism(given: L1Cone[Fraction], *, in_floats: bool = False) -> Numbers:
@@ -49,4 +50,4 @@ def solve(problem: DesignProblem) -> ClosedForm | None:
     given = exact_cone(problem)
     if given is None or not applies(given):
         return None
-    return ClosedForm(THEOREM, mechanism(given, in_floats=True), optimal(given, problem.utility.name))
+    return ClosedForm(THEOREM, mechanism(given, in_floats=True), optimal(given, problem.utility))

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from strategies import F_INFORMATIONS, balls, is_closed, random_ball
 from tolerances import CERTIFIED
@@ -143,42 +143,6 @@ def test_high_privacy_reaches_the_border_of_its_condition():
     assert high_privacy.solve(problem).matrix[1, 1] == 0
     beyond = md.DesignProblem(md.L1Ball(["0.5", "0.25", "0.25"]), "log(401/300)")
     assert high_privacy.solve(beyond) is None
-
-
-@given(st.lists(st.integers(1, 40), min_size=3, max_size=6), st.fractions(0, 1), st.fractions(0, 1))
-@example([1, 1, 1], Fraction(1), Fraction(1))
-@example([1, 1, 38], Fraction(1), Fraction(1))
-def test_the_dual_of_the_high_privacy_form_holds_for_every_set(counts, wide, strong):
-    """For chi-square no column of a set is worth more than `C + <lambda, w>`; single symbols have equality."""
-    P = [Fraction(count, sum(counts)) for count in counts]
-    t = wide * min(P)
-    e = 1 + strong * (1 / (1 - min(P) - t) - 1)
-    assume(e > 1)
-    x = e * t
-    H = {1 << j: (e - 1) ** 2 * p * (1 - p) / (p + x) for j, p in enumerate(P)}
-    C = sum(H.values()) / (1 + len(P) * x)
-    lam = [(C * (p + x) - H[1 << j]) / (e - 1) for j, p in enumerate(P)]
-    assert sum(lam) == 0
-    for chosen in range(1, (1 << len(P)) - 1):
-        inside = [bool(chosen >> j & 1) for j in range(len(P))]
-        q = sum(p for p, here in zip(P, inside, strict=True) if here)
-        w = [-(e - 1) * (1 - q) / (q + x) if here else (e - 1) * q / (q + x) for here in inside]
-        assert (1 + x) * max(w) - x * min(w) == e - 1
-        assert min(w) >= -1
-        utility = sum(p * each**2 for p, each in zip(P, w, strict=True))
-        bound = C + sum(each * multiplier for each, multiplier in zip(w, lam, strict=True))
-        assert utility == bound if sum(inside) == 1 else utility <= bound
-
-
-def test_high_privacy_is_proved_for_chi_square_while_the_radius_is_small():
-    chi_square, information = md.ChiSquare(), md.MutualInformation()
-    for radius, utility, proved in (
-        ("0.4", chi_square, True),
-        ("0.42", chi_square, False),
-        ("0.4", information, False),
-    ):
-        form = high_privacy_ball.solve(md.DesignProblem(md.L1Ball(["0.5", "0.3", "0.2"], radius), "0.2", utility))
-        assert form.optimal is proved
 
 
 def test_high_privacy_is_not_optimal_for_total_variation():
