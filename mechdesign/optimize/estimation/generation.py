@@ -105,19 +105,14 @@ class Goal:
     closed : float
         The relative gap from which on reports say that the mechanism is certified.
     bounded : callable, optional
-        Returns a better lower bound from the columns in use and the error, and the columns that limit it, which enter.
-        It is called once, when rounds begin to gain little, so that reports show a true gap.
+        Returns a better lower bound from the columns in use and the error. It is called once, when rounds begin to gain
+        little, so that reports show a true gap.
     """
 
     bound: float = 0.0
     tolerance: float = 1e-4
     closed: float = 0.0
-    bounded: Callable[[Floats, float], tuple[float, Floats]] | None = None
-
-    def with_bound(self, columns: Floats, error: float) -> tuple[Goal, Floats]:
-        """Return the goal with the better bound of `bounded`, and the columns that limit it."""
-        bound, limiting = self.bounded(columns, error) if self.bounded else (self.bound, columns[:, :0])
-        return replace(self, bound=max(bound, self.bound), bounded=None), limiting
+    bounded: Callable[[Floats, float], float] | None = None
 
 
 def generate(
@@ -164,8 +159,7 @@ def generate(
     >>> round(found.value, 6), found.matrix.sum(axis=1).round(12)
     (2.25, array([1., 1., 1., 1.]))
     """
-    goal, limiting = goal or Goal(), np.empty((ball.size, 0))
-    search = ColumnSearch(ball, exp_epsilon, workload, rng, floor)
+    goal, search = goal or Goal(), ColumnSearch(ball, exp_epsilon, workload, rng, floor)
     try:
         held = search.first(deadline)
         point = solve(held, ball.prior, workload, _COARSE, deadline=deadline, unfinished=True)
@@ -177,15 +171,16 @@ def generate(
     values, stopped, best, began = [point.value], None, (point, held), time.monotonic()
     try:
         while True:
-            if goal.bounded and _progress(values) < _SLOW:
-                goal, limiting = goal.with_bound(held[:, point.weights > 0], point.value)
+            if goal.bounded is not None and _progress(values) < _SLOW:
+                bound = goal.bounded(held[:, point.weights > 0], point.value)
+                goal = replace(goal, bound=max(bound, goal.bound), bounded=None)
             progress(_line(values, held.shape[1], goal, deadline))
             took, began = time.monotonic() - began, time.monotonic()
             stopped = _why_stop(values, goal, sooner(deadline, took))
             if stopped is not None:
                 break
             used = _kept(held, point.weights, search.basic)
-            entering = search.entering(held[:, used], point.weights[used], point, limiting)
+            entering = search.entering(held[:, used], point.weights[used], point)
             start = np.concatenate([point.weights[used], np.zeros(entering.shape[1])])
             further = np.hstack([held[:, used], entering])
             point, held = solve(further, ball.prior, workload, _precision(values), start, deadline), further
@@ -312,11 +307,8 @@ class ColumnSearch:
         sets = cyclic_sets(N, members, families, self._rng) if families else np.empty((N, 0))
         return 1 + (e - 1) * sets
 
-    def entering(self, active: Floats, weights: Floats, point: ColumnWeights, limiting: Floats) -> Floats:
-        """Return columns of positive reduced cost, the best ones first, from the columns in use and their weights.
-
-        Columns that limit a bound are tried too.
-        """
+    def entering(self, active: Floats, weights: Floats, point: ColumnWeights) -> Floats:
+        """Return columns of positive reduced cost, the best ones first, from the columns in use and their weights."""
         N = self._ball.size
         deviations = (active - 1) * np.sqrt(weights)
         noisy = active + _NOISE * self._rng.standard_normal(active.shape)
@@ -324,8 +316,8 @@ class ColumnSearch:
             self._gaussian(deviations @ deviations.T, max(_FRESH * N, _LEAST_FRESH)),
             noisy * self._oracle.masses[:, None],
         ]
-        columns = np.hstack([active, limiting, self._oracle.best(np.hstack(functions))])
-        columns = np.hstack([limiting, self._climbed(columns, point)])
+        columns = np.hstack([active, self._oracle.best(np.hstack(functions))])
+        columns = self._climbed(columns, point)
         costs = _reduced_costs(columns, point)
         positive = np.flatnonzero(costs > 1e-9 * point.value)
         columns = columns[:, positive[np.argsort(-costs[positive], kind="stable")]]
@@ -384,20 +376,6 @@ def _reduced_costs(columns: Floats, point: ColumnWeights) -> Floats:
     return result
 
 
-def _of_prior_alone(
-    pricing: SeparablePricing,
-    workload: Floats,
-    columns: Floats,
-    deadline: float | None,
-    progress: Callable[[str], None],
-) -> list[SeparableCertificate]:
-    """Return the certificate of the wider cone for P alone, where it may be the better one."""
-    if not pricing.has_wider or time_is_up(deadline):
-        return []
-    wider = replace(pricing, ball=L1Ball(pricing.ball.center))
-    return [certificate_for_many(wider, workload, columns, deadline, progress)]
-
-
 def solve_generated(
     pricing: SeparablePricing,
     workload: Floats,
@@ -434,9 +412,9 @@ def solve_generated(
     certify = partial(certificate_for_many, pricing, workload, progress=progress)
     early: list[SeparableCertificate] = []
 
-    def bounded(held: Floats, error: float) -> tuple[float, Floats]:
+    def bounded(held: Floats, error: float) -> float:
         early.append(certify(held, share_until(searching, _EARLY_SHARE), enough=0.0, error=error))
-        return early[0].lower_bound, early[0].held
+        return early[0].lower_bound
 
     searching = share_until(deadline, _SHARE)
     found = generate(
@@ -451,11 +429,10 @@ def solve_generated(
     )
     columns = found.matrix / (prior @ found.matrix)
     held = np.hstack([columns, *(certificate.held for certificate in early)])
-    enough = (1 - tol) * found.value
-    proved = certify(held, deadline, enough=enough, error=found.value)
-    early += [] if proved.lower_bound >= enough else _of_prior_alone(pricing, workload, columns, deadline, progress)
+    proved = certify(held, deadline, enough=(1 - tol) * found.value, error=found.value)
     proved = max([proved, *early], key=lambda certificate: certificate.lower_bound)
-    stopped = "" if proved.lower_bound >= enough else "time limit" if time_is_up(deadline) else "stalled"
+    closed = found.value - proved.lower_bound <= tol * found.value
+    stopped = "" if closed else "time limit" if time_is_up(deadline) else "stalled"
     return (
         Solution(
             found.matrix,

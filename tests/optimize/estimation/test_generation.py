@@ -194,7 +194,7 @@ def test_reports_say_when_the_mechanism_is_certified_and_that_an_interrupt_keeps
 
     def bounded(columns, error):
         asked.append((columns.shape, error))
-        return least, columns
+        return least
 
     goal = Goal(0.5 * least, 1e-5, closed=0.03, bounded=bounded)
     found = generate(ball, math.e, np.eye(16), np.random.default_rng(0), goal=goal, progress=lines.append)
