@@ -110,7 +110,8 @@ def test_code_does_not_grow_unseen():
     # 36,860 before forms with a cap had a common number, which kinds B and C price.
     # 36,975 before folders that say a column twice were refused, and programs held sums up to the number of symbols.
     # 36,985 before files were compared with the names of their folders, record by record.
-    assert code <= 37_045
+    # 37,045 before a closed form brought its dual vector, so that 3,000 symbols are certified without a program.
+    assert code <= 37_072
     every = sum(map(measures.code_lines, MODULES.values()))
     assert sum(map(measures.import_lines, MODULES.values())) <= 0.135 * every
 
