@@ -124,6 +124,10 @@ def prove_table(found, sample=None):  # the same of what the file holds
         rounds = ends[-1] // q
         need(min(sums) >= facts["threshold"], f"seed {seed}: a window holds less than {facts['threshold']} units", 1)
         need(sum(sums) % rounds == 0, f"seed {seed}: windows hold some samples more often than others", 1)
+        borders = sorted({(end % q, y - end // q * (sum(sums) // rounds))
+                          for end, y in zip([0, *ends], itertools.accumulate(sums, initial=0))})
+        lie = all(x[0] < y[0] and x[1] <= y[1] for x, y in zip(borders, [*borders[1:], (q, sum(sums) // rounds)]))
+        need(lie, f"seed {seed}: no samples lie in the windows as stated", 1)
         need(sum(sums) <= rounds * m * units, f"seed {seed}: more than {m} samples", 1)
     cap = "" if top["cap"] is None else f", and {top['cap']}-LDP"
     learnt = "whose distribution is known" if delta is None else f"with probability 1 - {shown(delta)}"

@@ -15,13 +15,13 @@ for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 settings.register_profile("thorough", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("quick", settings.get_profile("thorough"), max_examples=50)
+settings.register_profile("quick", settings.get_profile("thorough"), max_examples=25)
 
 _PROCESSES = 2  # for the whole suite; a few files are quicker in the one that runs already
 
 
 def pytest_configure(config):
-    """Try half as many examples where slow tests are left out; tests that say a number keep it."""
+    """Try a quarter of the examples where slow tests are left out; tests that say a number keep it."""
     settings.load_profile("quick" if config.option.markexpr == "not slow" else "thorough")
 
 

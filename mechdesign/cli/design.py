@@ -142,8 +142,8 @@ def design_command(
     With --windows the mechanism reports about any string: see docs/tutorials/reports-about-any-string.md.
 
     With --columns each person reports about one view of the record, drawn at random; the promise is about the whole
-    record, however its columns depend on each other. --delta is divided among the views. With --secret and --known it
-    is about that column only.
+    record, however its columns depend on each other. --delta is divided among the views. With --secret it is
+    about that column only.
 
     With --by the promise holds in every group of that column, and the summary says what that costs, beside one
     mechanism for each group (--group makes it). A mechanism designed without --by promises nothing to people whose

@@ -200,11 +200,8 @@ def files_of(options: RecordOptions, source: Source) -> list[str]:
     """Return the files that views are made from."""
     if (source.data is None) is not bool(options.table) or source.epsilon is None:
         raise click.UsageError("--columns needs --data FILE or --table FILE, --epsilon, and --delta or --known")
-    if source.secret is not None and (not source.known or options.groups is not None):
-        raise click.UsageError(
-            "--secret beside --columns needs --known, and --columns that name the groups: no method designs estimates "
-            "where the joint distribution of a secret is uncertain"
-        )
+    if source.secret is not None and options.groups is not None:
+        raise click.UsageError("--secret is given beside --groups; give --columns that name the views")
     return list(options.table) if source.data is None else [source.data]
 
 

@@ -299,10 +299,9 @@ class Source:
 
     def _default_utility(self) -> str:
         """Return the objective of counts and records: estimates, where a method designs for them."""
-        uncertain_secret = self.secret is not None and self.delta is not None
         counted = self.counts is not None or self.data is not None
         beside = self.lower is not None or self.maximal_leakage is not None
-        estimates = counted and not beside and not uncertain_secret
+        estimates = counted and not beside
         return EstimationError.name if estimates else MutualInformation.name
 
     def default_in_words(self) -> list[tuple[str, str]]:

@@ -344,7 +344,7 @@ _ONE_BY_ONE: tuple[Method, ...] = (
         "limits-search",
         always,
         _limits_search,
-        "searches columns within limits of a joint distribution; the bound is that for the counts alone",
+        "searches columns within limits of a joint distribution; the bound is that for some of these distributions",
         closes=False,
     ),
     _of_columns(COUNT_TABLES, "generates columns, priced by subset-sum tables over the counts of a ball", closes=True),

@@ -6,7 +6,7 @@ kind it may hold columns that are not rays; every upper bound stays valid with t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -23,6 +23,8 @@ MOST_LISTED_SYMBOLS = 24
 _CHUNK = 1 << 15
 
 Masks = NDArray[np.int64]
+UpperValues = Callable[[Floats, Floats], Floats]
+"""Takes columns (N, k) and how far entries may be off, and returns upper bounds of a function, shape (k,)."""
 
 
 class RayList(Protocol):
@@ -55,6 +57,23 @@ class RayList(Protocol):
 
     def count(self, kinds: str) -> int:
         """Return the number of columns of some kinds, or slightly more."""
+
+    def to_cut(self) -> RaysToCut | None:
+        """Return rays of a wider cone that can be cut; None where the list is that of the cone itself."""
+        return None
+
+
+class RaysToCut(RayList, Protocol):
+    """The rays of a wider cone than that of the columns that keep a promise; those that break it can be cut off."""
+
+    def greatest(self, upper_of: UpperValues, deadline: float | None = None) -> Floats:
+        """Cut rays off while the one of the greatest value breaks the promise, and return the values of all rays.
+
+        After a deadline, a time of `time.monotonic`, nothing is cut.
+        """
+
+    def cut_off(self, column: Floats) -> bool:
+        """Cut off a column that breaks the promise, unless there are too many rays, and return whether it was."""
 
 
 class RaysOfSet(RayList, Protocol):

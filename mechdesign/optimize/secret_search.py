@@ -9,15 +9,18 @@ are not listed. The search holds columns of the cone and improves them:
 - from any column of the cone, the column that is greatest in the linear function that touches ``mu(v) - <lambda, v>``
   there. mu is convex, so no step lowers this reduced cost, and each ends at an extreme ray.
 
-A linear program over the columns held gives a mechanism and the next lambda. The upper bound is the optimum for the
-joint distribution of the counts, which is one of those within the limits; between both there may be a true gap.
+A linear program over the columns held gives a mechanism and the next lambda.
+
+The upper bound is the optimum for some of the joint distributions within the limits (`mechdesign.optimize.limit_rays`).
+They are chosen so that the best mechanism for these keeps the promise within the limits, which makes it the best of
+all. Where that takes too many, the search above gives the mechanism, and between both there may be a true gap.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,7 +32,7 @@ from mechdesign.optimize.deadline import keeps_mechanism, time_is_up
 from mechdesign.optimize.master import Master
 from mechdesign.optimize.method import Solution
 from mechdesign.optimize.pricing.listing import ListedPricing
-from mechdesign.optimize.rays import indicator
+from mechdesign.optimize.rays import RayList, indicator
 from mechdesign.optimize.secret_rays import SecretRays
 from mechdesign.uncertainty import SecretPromise
 from mechdesign.uncertainty.base import Floor
@@ -38,7 +41,7 @@ from mechdesign.utility import Utility
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-BOUNDED_OUTSIDE = "the bound is for the joint distribution of the counts alone"
+BOUNDED_OUTSIDE = "the bound is for some joint distributions within the limits, not for all"
 """Why the search ends: its mechanism keeps the limits, and no bound is known that does."""
 
 _SHARES = (1.0, 0.6, 0.3, 0.1)  # of epsilon, at which rays are mixed
@@ -50,6 +53,11 @@ _FEWEST_STARTS = 60  # or so many where symbols are few
 _FLOOR = 1e-9  # of entries, where gradients may be infinite at 0
 _EVERY_SET_UP_TO = 6  # symbols
 _MOST_RAYS = 4_000  # of one epsilon, mixed
+_KEEPS = 1e-9  # broken by less, a promise is kept but for rounding
+_CUT_TOGETHER = 3  # columns, before the best mechanism is looked for again
+
+Value = Callable[[Floats], Any]
+"""A function of a column."""
 
 
 def solve_within_limits(
@@ -87,56 +95,88 @@ def solve_within_limits(
     >>> bool((within.excess(found.matrix, 2.0) <= 1e-9).all())
     True
     """
-    above = solve_ray_lp(pricing.rays, pricing.utility, progress)
-    search = _Search(known, exp_epsilon, floor, pricing.utility)
-    search.hold(np.ones((known.size, 1)))
-    for share in _SHARES:
-        if time_is_up(deadline):
-            break
-        smaller = SecretRays(known, math.exp(share * math.log(exp_epsilon)))
-        for rays in smaller.of_kinds(smaller.kinds):
-            search.hold(search.mixed(rays[:, :_MOST_RAYS], deadline))
-    search.hold(search.greatest_of_sets(deadline))
-    rounds = 0
+    within = ColumnsWithin(known, exp_epsilon, floor)
+    around, inside = solve_around(
+        within, pricing.rays, lambda rays: solve_ray_lp(rays, pricing.utility, progress), deadline
+    )
+    if inside:
+        return around[-1]
+    search = _Search(within, pricing.utility)
+    for columns in within.first(deadline):
+        search.hold(columns)
+    search.hold(within.mixed(around[-1].matrix / (known.prior @ around[-1].matrix), deadline))
+    rounds, master = 0, search.master
     for rounds in range(1, _MOST_ROUNDS + 1):
-        value = search.value
-        search.solve()
-        progress(f"searching columns within the limits: {search.columns} columns, value {search.value:.9g}")
+        value = master.value
+        master.solve()
+        progress(f"searching columns within the limits: {master.columns.shape[1]} columns, value {master.value:.9g}")
         keeps_mechanism(deadline)
         if time_is_up(deadline):
             break
-        if not search.improve(deadline) or (search.value - value <= _ENOUGH * abs(search.value) and rounds > 2):
+        if not search.improve(deadline) or (master.value - value <= _ENOUGH * abs(master.value) and rounds > 2):
             break
-    search.solve()
-    return Solution(search.mechanism(), above.multipliers, search.columns, rounds, BOUNDED_OUTSIDE)
+    master.solve()
+    duals = [(found.multipliers, pricing.price(found.multipliers, deadline=deadline)) for found in around]
+    lam, price = min(duals, key=lambda dual: float(dual[0].sum()) + dual[1].upper)
+    return Solution(master.mechanism(), lam, master.columns.shape[1], rounds, BOUNDED_OUTSIDE, price=price)
 
 
-class _Search:
-    """Columns within the limits, and the linear program over them."""
+def solve_around(
+    within: ColumnsWithin, rays: RayList, solve: Callable[[RayList], Solution], deadline: float | None
+) -> tuple[list[Solution], bool]:
+    """Return the best mechanisms of rays around the limits, and whether the last keeps the promise within the limits.
 
-    def __init__(self, known: SecretPromise, exp_epsilon: float, floor: Floor, utility: Utility) -> None:
-        self._known, self._e, self._floor, self._utility = known, exp_epsilon, floor, utility
-        self._master = Master(known.size)
+    Parameters
+    ----------
+    within : ColumnsWithin
+        The columns that keep the promise within the limits.
+    rays : RayList
+        With rays to cut: those that the best mechanism uses and that break the promise are cut off until it uses none.
+    solve : callable
+        Returns the best mechanism of a list of rays.
+    deadline : float or None
+        When to stop, as a time of `time.monotonic`.
+    """
+    cone, found = rays.to_cut(), []
+    while True:
+        found.append(solve(rays if cone is None else cone))
+        masses = rays.prior @ found[-1].matrix
+        columns, masses = found[-1].matrix[:, masses > 0] / masses[masses > 0], masses[masses > 0]
+        broken = within.broken_by(columns)
+        if (broken <= _KEEPS).all():
+            return found, True
+        most = np.argsort(-broken * masses, kind="stable")[:_CUT_TOGETHER]
+        if cone is None or time_is_up(deadline) or sum(cone.cut_off(columns[:, k]) for k in most) == 0:
+            return found, False
+
+
+class ColumnsWithin:
+    """Columns of the cone of a promise about a secret within limits, with ``<P, v> = 1``.
+
+    Parameters
+    ----------
+    known : SecretPromise
+        With limits.
+    exp_epsilon : float
+        exp(epsilon).
+    floor : Floor
+        What is asked from below.
+    """
+
+    def __init__(self, known: SecretPromise, exp_epsilon: float, floor: Floor) -> None:
+        self.known, self._e, self._floor = known, exp_epsilon, floor
         self._rows = self._scaled_rows()
 
-    @property
-    def columns(self) -> int:
-        return int(self._master.columns.shape[1])
-
-    @property
-    def value(self) -> float:
-        return float(self._master.value)
-
-    def solve(self) -> None:
-        self._master.solve()
-
-    def mechanism(self) -> Floats:
-        return self._master.mechanism()
-
-    def hold(self, columns: Floats) -> None:
-        """Add columns of the cone with ``<P, v> = 1``."""
-        if columns.shape[1]:
-            self._master.add(columns, self._utility.mu(columns, self._known.prior))
+    def first(self, deadline: float | None) -> Iterator[Floats]:
+        """Yield columns to begin with, in chunks of shape (N, k); after the deadline the constant one alone."""
+        yield np.ones((self.known.size, 1))
+        for share in _SHARES:
+            if time_is_up(deadline):
+                return
+            smaller = SecretRays(self.known, math.exp(share * math.log(self._e)))
+            for rays in smaller.of_kinds(smaller.kinds):
+                yield self.mixed(rays[:, :_MOST_RAYS], deadline)
+        yield self.greatest_of_sets(deadline)
 
     def greatest_of_sets(self, deadline: float | None) -> Floats:
         """Return columns of the cone with as much of their mass as there can be on a set of symbols, shape (N, k).
@@ -144,13 +184,13 @@ class _Search:
         The sets are all there are of few symbols, and otherwise single symbols and all symbols but one; after the
         deadline there are no more.
         """
-        N = self._known.size
+        N = self.known.size
         if N <= _EVERY_SET_UP_TO:
             sets = indicator(np.arange(1, (1 << N) - 1), N)
         else:
             sets = np.hstack([np.eye(N), 1 - np.eye(N)])
-        P = self._known.prior
-        found = [self._greatest(P * inside) for inside in sets.T if not time_is_up(deadline)]
+        P = self.known.prior
+        found = [self.greatest(P * inside) for inside in sets.T if not time_is_up(deadline)]
         return np.reshape(found, (len(found), N)).T
 
     def mixed(self, columns: Floats, deadline: float | None = None) -> Floats:
@@ -160,44 +200,26 @@ class _Search:
             if time_is_up(deadline):
                 break
             middle = (low + high) / 2
-            kept = self._broken_by(columns + middle * (1 - columns)) <= 0
+            kept = self.broken_by(columns + middle * (1 - columns)) <= 0
             low, high = np.where(kept, low, middle), np.where(kept, middle, high)
-        inside = self._broken_by(columns) <= 0
+        inside = self.broken_by(columns) <= 0
         result: Floats = np.where(inside, columns, columns + high * (1 - columns))
         return result
 
-    def _broken_by(self, columns: Floats) -> Floats:
-        above = self._known.excess(columns, self._e)
+    def broken_by(self, columns: Floats) -> Floats:
+        """Return by how much each column breaks the promise, shape (k,)."""
+        above = self.known.excess(columns, self._e)
         if self._floor.least_lift == 0:
             return above
-        result: Floats = np.maximum(above, self._known.lack(columns, float(self._floor.least_lift)))
+        result: Floats = np.maximum(above, self.known.lack(columns, float(self._floor.least_lift)))
         return result
 
-    def improve(self, deadline: float | None) -> bool:
-        """Add columns of positive reduced cost, from steps that start at columns held; return if there are any.
-
-        No column is improved after the deadline.
-        """
-        held = self._master.columns[:, : self._master.weights.size]
-        costs = self._utility.mu(held, self._known.prior) - self._master.multipliers @ held
-        starts = held[:, np.argsort(-costs)[: max(_STARTS * self._known.size, _FEWEST_STARTS)]]
-        found = [self._climbed(column) for column in starts.T if not time_is_up(deadline)]
-        better = [column for column in found if self._reduced(column) > REDUCED_COST]
-        if better:
-            self.hold(np.transpose(better))
-        return bool(better)
-
-    def _reduced(self, column: Floats) -> float:
-        cost = self._utility.mu(column[:, None], self._known.prior)[0] - self._master.multipliers @ column
-        return float(cost)
-
-    def _climbed(self, column: Floats) -> Floats:
-        """Return the column at which the steps from a column end."""
-        best, reached = column, self._reduced(column)
+    def climbed(self, column: Floats, value: Value, slope: Value) -> Floats:
+        """Return the column at which the steps from a column end that maximise a convex function by its slopes."""
+        best, reached = column, float(value(column))
         for _ in range(_MOST_STEPS):
-            slope = self._utility.gradient(np.maximum(best, _FLOOR), self._known.prior) - self._master.multipliers
-            following = self._greatest(slope)
-            cost = self._reduced(following)
+            following = self.greatest(slope(np.maximum(best, _FLOOR)))
+            cost = float(value(following))
             if not cost > reached + REDUCED_COST:
                 break
             best, reached = following, cost
@@ -207,20 +229,62 @@ class _Search:
         """Return the rows of the promise for posteriors ``P o v``, in the form that linear programs take."""
         from scipy.sparse import block_array, csr_array, diags_array
 
-        blocks = self._known.promise_rows(self._e, self._floor)
-        scale = diags_array(1 / self._known.prior)
+        blocks = self.known.promise_rows(self._e, self._floor)
+        scale = diags_array(1 / self.known.prior)
         rows = block_array([[block.columns @ scale, block.auxiliary] for block in blocks])
         return csr_array(-rows), int(blocks[0].auxiliary.shape[1])
 
-    def _greatest(self, slope: Floats) -> Floats:
+    def greatest(self, slope: Floats) -> Floats:
         """Return the column of the cone with ``<P, v> = 1`` at which a linear function is greatest."""
         rows, auxiliary = self._rows
-        N = self._known.size
+        N = self.known.size
         found = minimum(
-            np.concatenate([-slope / self._known.prior, np.zeros(auxiliary)]),
+            np.concatenate([-slope / self.known.prior, np.zeros(auxiliary)]),
             at_most=(rows, np.zeros(rows.shape[0])),
             equal=(np.concatenate([np.ones(N), np.zeros(auxiliary)])[None, :], [1.0]),
             free=slice(N, None),
         ).required("a column to improve", "change epsilon a little")
-        column: Floats = np.maximum(found.x[:N], 0.0) / self._known.prior
-        return column / float(self._known.prior @ column)
+        column: Floats = np.maximum(found.x[:N], 0.0) / self.known.prior
+        return column / float(self.known.prior @ column)
+
+
+class _Search:
+    """Columns within the limits, and the linear program over them."""
+
+    def __init__(self, within: ColumnsWithin, utility: Utility) -> None:
+        self._within, self._prior, self._utility = within, within.known.prior, utility
+        self.master = Master(within.known.size)
+
+    def hold(self, columns: Floats) -> None:
+        """Add columns of the cone with ``<P, v> = 1``."""
+        if columns.shape[1]:
+            self.master.add(columns, self._utility.mu(columns, self._prior))
+
+    def improve(self, deadline: float | None) -> bool:
+        """Add columns of positive reduced cost, from steps that start at columns held; return if there are any.
+
+        No column is improved after the deadline.
+        """
+        held = self.master.columns[:, : self.master.weights.size]
+        costs = self._utility.mu(held, self._prior) - self.master.multipliers @ held
+        starts = held[:, np.argsort(-costs)[: most_starts(self._prior.size)]]
+        climbed = (
+            self._within.climbed(column, self._reduced, self._slope) for column in starts.T if not time_is_up(deadline)
+        )
+        better = [column for column in climbed if self._reduced(column) > REDUCED_COST]
+        if better:
+            self.hold(np.transpose(better))
+        return bool(better)
+
+    def _reduced(self, column: Floats) -> float:
+        cost = self._utility.mu(column[:, None], self._prior)[0] - self.master.multipliers @ column
+        return float(cost)
+
+    def _slope(self, column: Floats) -> Floats:
+        slope: Floats = self._utility.gradient(column, self._prior) - self.master.multipliers
+        return slope
+
+
+def most_starts(size: int) -> int:
+    """Return how many columns steps start from in a round."""
+    return max(_STARTS * size, _FEWEST_STARTS)

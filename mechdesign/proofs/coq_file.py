@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 from mechdesign.errors import InputError, LimitError
 from mechdesign.proofs.tail_ranges import TailRanges
@@ -23,6 +23,7 @@ MOST_SYMBOLS = 300
 """A dense matrix of 300 symbols and outputs takes Coq about a minute, and the time grows with the square."""
 MOST_SAMPLES = 200_000
 """So many draws take Coq about ten seconds more, and the time grows with their number."""
+_OF_ALL_SAMPLES, _OF_COUNTS = ("learnt", "radius_supported"), ("learnt_from_counts", "counts_supported")
 _SOURCES_OF_SAMPLES = ("Delta", "Tail", "Steps", "Limits", "Learnt", "Observed")
 _LIBRARY = re.compile(r"^From Coq Require Import (.*)\.$", re.MULTILINE)
 _NUMERAL = re.compile(r"[0-9]+")
@@ -48,11 +49,11 @@ Print Assumptions the_promise_holds.
 _SAMPLES = (
     SAMPLES
     + """
-Import Reals List ZArith Spec Limits Learnt Observed Certificate.
+Import Reals List ZArith {modules} Certificate.
 Import ListNotations.
 Open Scope Z_scope.
-Theorem the_samples_support_the_radius : {learnt} the_file (Z.to_nat {m}) (ratio {a} {b}).
-Proof. apply ({proof} the_file {m} ({a}, {b}%positive) [{ranges}]). vm_cast_no_check (eq_refl true). Qed.
+Theorem the_samples_support_the_radius : {learnt} the_file (Z.to_nat {m}) {evidence}(ratio {a} {b}).
+Proof. apply ({proof} the_file {m} ({a}, {b}%positive) [{shown}]). vm_cast_no_check (eq_refl true). Qed.
 Set Printing Depth 1000000.
 Set Printing Width 1000.
 Check the_samples_support_the_radius.
@@ -93,9 +94,11 @@ def certificate(document: Mapping[str, Any], content: bytes, end: str = _THEOREM
     term = f"Definition the_file : {theory.type} :=\n  {written}.\n"
     asked = end.format(promise=theory.promise, correct=theory.correct, refused=theory.refused)
     whole = f"{head}{_library(theory.sources)}\n{opening}{term}{asked}End Certificate.\n"
-    if theory is not MATRIX or end != _THEOREM:
+    if end != _THEOREM:
         return whole
-    return whole + _theorem_of_samples(without_nulls(document["guarantee"]), len(document["numerators"]))
+    if theory is RECORDS:
+        return whole + _theorem_of_records(document["parts"])
+    return whole + _theorem_of_samples(document) if theory is MATRIX else whole
 
 
 def _check_size(theory: Theory, symbols: int, entries: int) -> None:
@@ -148,28 +151,84 @@ def check_certificate(kept: bytes, source: str, document: Mapping[str, Any], con
     )
 
 
-def _theorem_of_samples(promise: Mapping[str, Any], size: int) -> str:
-    """Return the second theorem: the samples support the radius of an l1 ball. Empty where it is not covered.
+class _Evidence(NamedTuple):
+    """Samples that support the radius of an l1 ball, by a test of all samples or of the counts that were seen."""
+
+    samples: int
+    delta: Fraction
+    of_counts: bool
+    ranges: str
+
+    @property
+    def ratio(self) -> tuple[int, int]:
+        return self.delta.as_integer_ratio()
+
+
+def _evidence_of(document: Mapping[str, Any]) -> _Evidence | None:
+    """Return what Coq is told of the samples of a mechanism with an l1 ball; None where that is not covered.
 
     It is about all samples where their number supports the radius, and else about the counts, if their sums give the
     radius.
     """
-    if "counts" not in promise or "delta" not in promise or promise["samples"] > MOST_SAMPLES:
-        return ""
+    promise, size = without_nulls(document["guarantee"]), len(document["numerators"])
+    if not {"counts", "delta", "radius"} <= promise.keys() or promise["samples"] > MOST_SAMPLES:
+        return None
     m, delta = promise["samples"], Fraction(str(promise["delta"]))
     if not (0 < Fraction(promise["radius"]) < 2 and delta > 0):
-        return ""
-    theorems: list[tuple[str, str, ObservedSums | None]] = [("learnt", "radius_supported", None)]
+        return None
+    kinds: list[ObservedSums | None] = [None]
     if promise.get("bound") == OBSERVED_SUMS:
-        theorems.append(("learnt_from_counts", "counts_supported", ObservedSums.of(promise["counts"])))
-    (a, b), level = delta.as_integer_ratio(), delta / (2**size - 2)
-    for learnt, proof, seen in theorems:
-        found = TailRanges.of(m, Fraction(promise["radius"]), level, seen).ranges()
+        kinds.append(ObservedSums.of(promise["counts"]))
+    for seen in kinds:
+        found = TailRanges.of(m, Fraction(promise["radius"]), delta / (2**size - 2), seen).ranges()
         if found is not None:
-            ranges = "; ".join(each.term() for each in found)
-            end = _SAMPLES.format(learnt=learnt, proof=proof, m=m, a=a, b=b, ranges=ranges)
-            return f"\n{_library(_SOURCES_OF_SAMPLES)}\n{end}"
-    return ""
+            return _Evidence(m, delta, seen is not None, "; ".join(each.term() for each in found))
+    return None
+
+
+def _theorem_of_samples(document: Mapping[str, Any]) -> str:
+    """Return the second theorem: the samples support the radius of an l1 ball. Empty where it is not covered."""
+    found = _evidence_of(document)
+    if found is None:
+        return ""
+    learnt, proof = _OF_COUNTS if found.of_counts else _OF_ALL_SAMPLES
+    (a, b), modules = found.ratio, "Spec Limits Learnt Observed"
+    end = _SAMPLES.format(
+        learnt=learnt, proof=proof, m=found.samples, a=a, b=b, shown=found.ranges, evidence="", modules=modules
+    )
+    return f"\n{_library(_SOURCES_OF_SAMPLES)}\n{end}"
+
+
+def _theorem_of_records(parts: Sequence[Mapping[str, Any]]) -> str:
+    """Return the second theorem about records: one sample supports the radii of all views that have a delta.
+
+    It is empty where no view has one, where that of a view is not covered, and for samples of different sizes.
+    """
+    found = [_evidence_of(part["mechanism"]) for part in parts]
+    seen = [each for each in found if each is not None]
+    covered = all(
+        each or not _has_delta(part["mechanism"]["guarantee"]) for each, part in zip(found, parts, strict=True)
+    )
+    if not (covered and len({each.samples for each in seen}) == 1 and len(seen) * seen[0].samples <= MOST_SAMPLES):
+        return ""
+    told, shown = list[str](), list[str]()
+    for each in found:
+        kind, (a, b) = ("TheseCounts" if each and each.of_counts else "AllSamples"), each.ratio if each else (0, 1)
+        told.append(f"{kind} {a} {b}" if each else "Given")
+        shown.append(f"By{kind} ({a}, {b}%positive) [{each.ranges}]" if each else "NoSupport")
+    a, b = sum((each.delta for each in seen), Fraction(0)).as_integer_ratio()
+    end = _SAMPLES.format(
+        learnt="records_learnt", proof="records_supported", m=seen[0].samples, a=a, b=b, shown="; ".join(shown),
+        evidence=f"[{'; '.join(told)}] ", modules="Spec SpecRecords Limits Learnt Observed RecordsLearnt",
+    )  # fmt: skip
+    return f"\n{_library((*_SOURCES_OF_SAMPLES, 'RecordsLearnt'))}\n{end}"
+
+
+def _has_delta(value: Any) -> bool:
+    """Return whether a table of a file has a delta, at any depth."""
+    if isinstance(value, Mapping):
+        return value.get("delta") is not None or any(map(_has_delta, value.values()))
+    return isinstance(value, list) and any(map(_has_delta, value))
 
 
 def _library(names: Iterable[str]) -> str:

@@ -24,8 +24,8 @@ _OLDEST = (8, 16)
 _SECONDS = 900
 _PRINTED = re.compile(r"^the_file =\s*(\{\|.*?\|\})\s*:\s*[a-z_]*file$", re.MULTILINE | re.DOTALL)
 _LEARNT = re.compile(
-    r"^the_samples_support_the_radius\s*: learnt(_from_counts)? the_file "
-    r"\(Z\.to_nat ([0-9]+)\) \(ratio ([0-9]+) ([0-9]+)\)$",
+    r"^the_samples_support_the_radius\s*: (learnt|learnt_from_counts|records_learnt) the_file "
+    r"\(Z\.to_nat ([0-9]+)\) (?:\[([A-Za-z0-9; ]*)\] )?\(ratio ([0-9]+) ([0-9]+)\)$",
     re.MULTILINE,
 )
 _AXIOM = re.compile(r"^\S+", re.MULTILINE)
@@ -115,10 +115,13 @@ def ask_coq(document: Mapping[str, Any], content: bytes) -> Verdict | None:
             f"Coq {version} prints another term than the integers of the file; report it, with the file"
         )
     learnt = [
-        Learnt(int(found[2]), Fraction(int(found[3]), int(found[4])), found[1] is not None)
+        Learnt(
+            int(found[2]), Fraction(int(found[4]), int(found[5])), found[1] == "learnt_from_counts", _views(found[3])
+        )
         for found in _LEARNT.finditer(printed)
     ]
-    if [each[:2] for each in learnt] != ([samples_of(content)] if SAMPLES in text else []):
+    told = [(each.samples, each.delta, each.views) for each in learnt]
+    if told != ([samples_of(content)] if SAMPLES in text else []):
         raise LimitError.not_machine_checked(
             f"Coq {version} prints another theorem about the samples than that of the file; report it, with the file"
         )
@@ -147,6 +150,12 @@ def refusals(document: Mapping[str, Any], content: bytes) -> list[Refusal]:
             f"Coq {version} cannot read the proofs, which were tried with 8.16; install that version"
         )
     return [Refusal(int(y), int(x)) for y, x in re.findall(r"\(([0-9]+)(?:%nat)?,\s*([0-9]+)(?:%nat)?\)", printed)]
+
+
+def _views(printed: str | None) -> tuple[Fraction | None, ...]:
+    """Return the delta of each view, None where it is given; nothing if the theorem is not about views."""
+    kinds = [each.split() for each in (printed or "").split(";")] if printed else []
+    return tuple(Fraction(int(kind[1]), int(kind[2])) if len(kind) > 1 else None for kind in kinds)
 
 
 def _term(printed: str) -> str | None:

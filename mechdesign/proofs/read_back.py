@@ -48,16 +48,24 @@ def from_file(content: bytes) -> str:
     return _canonical(_of_table(_parsed(content)))
 
 
-def samples_of(content: bytes) -> tuple[int, Fraction]:
+def samples_of(content: bytes) -> tuple[int, Fraction, tuple[Fraction | None, ...]]:
     """Return how many samples the counts of a mechanism file are, and its delta.
+
+    Of views of records, whose delta is the sum of theirs, also the delta of each view, None where it has none.
 
     Examples
     --------
     >>> samples_of(b'{"guarantee": {"counts": [3, 1], "delta": "1e-2"}}')
-    (4, Fraction(1, 100))
+    (4, Fraction(1, 100), ())
     """
-    promise = _parsed(content)["guarantee"]
-    return sum(promise["counts"]), Fraction(str(promise["delta"]))
+    table = _parsed(content)
+    if "parts" not in table:
+        promise = table["guarantee"]
+        return sum(promise["counts"]), Fraction(str(promise["delta"])), ()
+    promises = [part["mechanism"]["guarantee"] for part in table["parts"]]
+    views = tuple(Fraction(str(each["delta"])) if "delta" in each else None for each in promises)
+    sizes = {sum(each["counts"]) for each in promises if "delta" in each}
+    return max(sizes), sum(filter(None, views), Fraction(0)), views
 
 
 def _parsed(content: bytes) -> Any:

@@ -42,14 +42,22 @@ _LEARNT_FROM_COUNTS = (
     "prior that the counts do not contradict is within the radius; draws contradict a prior if some set of categories "
     "was hit so often that {0} draws from this prior do so with probability at most {1} / (2^{2} - 2)"
 )
+_LEARNT_OF_RECORDS = (
+    "; and whatever P is, {} independent records from it mislead about some view with probability at most {}; where "
+    "records with the counts of the file do not, each view that was learnt from them has its law in its set"
+)
 
 
 class Learnt(NamedTuple):
-    """A second theorem: the samples and the delta, and whether it is about these counts or about all samples."""
+    """A second theorem: the samples and the delta, and whether it is about these counts or about all samples.
+
+    Of views of records, also the delta of each view, None where it is given.
+    """
 
     samples: int
     delta: Fraction
     from_counts: bool
+    views: tuple[Fraction | None, ...] = ()
 
 
 def theorem_in_words(document: Mapping[str, Any], learnt: Learnt | None = None) -> str:
@@ -73,12 +81,14 @@ def theorem_in_words(document: Mapping[str, Any], learnt: Learnt | None = None) 
         told = [_OF_WINDOWS["epsilon"].format(e, share)]
         told += [_OF_WINDOWS["cap"].format(exponent(document["cap"]))] if document.get("cap") is not None else []
         return "; and ".join(told) + (
-            "; the rows sum to 1, and samples that lie in the windows as the file states are such a population"
+            "; the rows sum to 1, some samples lie in the windows as the file states, and all that do are such a "
+            "population"
         )
     if theory_of(document) is RECORDS:
         lower = lower_of_records(document)
         below = "" if lower is None else f" and K(i, y|x) >= e^-{exponent(lower)} sum P(x') K(i, y|x')"
-        return _OF_RECORDS.format(exponent(document["epsilon"]), below, document["weight_bits"])
+        words = _OF_RECORDS.format(exponent(document["epsilon"]), below, document["weight_bits"])
+        return words if learnt is None else words + _LEARNT_OF_RECORDS.format(learnt.samples, plain_text(learnt.delta))
     promise, of_secret = document["guarantee"], theory_of(document) is SECRET
     sides, kind = (_OF_A_SECRET, "joint law") if of_secret else (_SIDES, "prior")
     told = [words.format(exponent(promise[side])) for side, words in sides.items() if promise.get(side) is not None]

@@ -9,8 +9,10 @@ step is monotone on the unrolled circle, so that no chain of allowed arcs takes 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +46,23 @@ class Windows:
     def firsts(self, buckets: int) -> NDArray[np.int64]:
         """Return the first bucket of each window."""
         return (self.start + self.ends - self.lengths) % buckets
+
+    def can_hold(self, sums: Sequence[int], buckets: int) -> bool:
+        """Return whether there are samples of which the windows hold these sums, R times all together.
+
+        As all windows hold the samples R times, what lies from the start up to the end of a window is what the windows
+        up to there hold, less the rounds before. Where this never falls, its steps are such samples.
+
+        Examples
+        --------
+        >>> [Windows(0, np.array([3, 5, 8])).can_hold(sums, 4) for sums in ([4, 3, 3], [0, 3, 7])]
+        [True, False]
+        """
+        whole = sum(sums) // self.rounds(buckets)
+        ends = zip(self.ends.tolist(), accumulate(sums), strict=True)
+        borders = sorted({(0, 0), *((end % buckets, held - end // buckets * whole) for end, held in ends)})
+        rising = pairwise([*borders, (buckets, whole)])
+        return all(a < b and held <= more for (a, held), (b, more) in rising)
 
     def sums(self, loads: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how much of the loads of buckets each window holds."""

@@ -248,7 +248,7 @@ class WindowMechanism(StringReporting):
         if self.evidence is not None:  # below 2^62 sums of whole numbers are exact
             wrong |= (self.evidence.min(axis=1) < 0) | (self.evidence.sum(axis=1, dtype=np.float64) > MOST_WHOLE)
         elif any(
-            sum(sums.tolist()) % one.rounds(self.layout.buckets)
+            sum(sums.tolist()) % one.rounds(self.layout.buckets) or not one.can_hold(sums.tolist(), self.layout.buckets)
             for sums, one in zip(self._held(), self.windows, strict=True)
         ):
             raise GuaranteeError.guarantee_false("windows of a seed hold some of the samples more often than others")

@@ -12,7 +12,7 @@ from mechdesign.deploy.estimation import TARGETS
 THETA = np.array([0.5, 0.3, 0.15, 0.05])
 
 
-@pytest.mark.parametrize("reports", [1_000, 1_000_000])
+@pytest.mark.parametrize("reports", [1_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
 def test_coverage_of_randomized_response(reports):
     runs = 1_000
     found = coverage.Simulation(mechanism_of(randomized_response(4, 3.0)), THETA).measure(reports, runs)

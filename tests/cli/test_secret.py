@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from mechdesign.optimize import limit_rays
+
 PAIRS = {("m", "a"): 20, ("m", "b"): 10, ("m", "c"): 5, ("f", "a"): 10, ("f", "b"): 15, ("f", "c"): 20}
 
 
@@ -58,12 +60,24 @@ def test_records_counts_and_indices_give_the_same_design(command):
         assert json.loads(out)["value"] == pytest.approx(value, rel=1e-12)
 
 
-def test_limits_from_the_counts_have_an_honest_gap(command):
-    status, out, err = design(command, "--delta", "0.1", "-o", "m.json", "--keep-partial")
+def test_limits_from_the_counts_have_an_honest_gap(command, monkeypatch):
+    options = ("--delta", "0.1", "--utility", "mutual-information", "-o")
+    assert design(command, *options, "best.json")[0] == 0
+    monkeypatch.setattr(limit_rays, "_MOST_RAYS", 3)
+    status, out, err = design(command, *options, "m.json", "--keep-partial")
     assert status == 3
     assert "every joint distribution of sex and job within the limits" in " ".join(out.split())
-    assert "the bound is for the joint distribution of the counts alone" in err
+    assert "the bound is for some joint distributions within the limits, not for all" in err
     assert command("verify", "m.json")[0] == 0
+
+
+def test_estimates_are_the_objective_of_limits_from_the_counts(command):
+    status, out, _ = design(command, "--delta", "0.1", "--json")
+    found = json.loads(out)
+    assert (status, found["utility"], found["certified"]) == (0, "estimation-error", True)
+
+
+def test_limits_of_both_kinds_are_taken(command):
     values = []
     for limits in ((), ("--set", "box"), ("--set", "l1-ball")):
         status, out, err = design(command, "--delta", "0.1", "--utility", "hamming-accuracy", "--json", *limits)

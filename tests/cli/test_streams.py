@@ -55,7 +55,7 @@ def refusal(done, status=2):
     "arguments",
     [
         [*DESIGN, "-o", "m.json"],
-        [*DESIGN, "--json"],
+        pytest.param([*DESIGN, "--json"], marks=pytest.mark.slow),
         ["--help"],
         pytest.param(["plan", "--help"], marks=pytest.mark.slow),
     ],

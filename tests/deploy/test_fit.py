@@ -41,7 +41,8 @@ LEVELS = {
 
 
 FEW_AND_MANY = [10, 100, 20_000]
-QUICK = set(zip(LEVELS, itertools.cycle(FEW_AND_MANY)))  # each kind once, each number at least twice
+# Half of the kinds, each once; each number once or twice.
+QUICK = set(zip(list(LEVELS)[::2], itertools.cycle(FEW_AND_MANY)))
 
 
 @pytest.mark.parametrize(

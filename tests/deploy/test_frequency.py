@@ -174,7 +174,7 @@ def log_choices(counts):
     return lgamma(sum(counts) + 1) - sum(lgamma(c + 1) for c in counts)
 
 
-@pytest.mark.parametrize(("confidence", "least"), [(0.95, 0.925), (0.99, 0.98)])
+@pytest.mark.parametrize(("confidence", "least"), [(0.95, 0.925), pytest.param(0.99, 0.98, marks=pytest.mark.slow)])
 def test_coverage_of_all_samples_of_randomized_response(confidence, least):
     reports = 60
     intervals = np.array(

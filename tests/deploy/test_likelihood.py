@@ -98,9 +98,10 @@ def hard_problem(rng):
     return matrix, counts
 
 
-def test_hard_problems_meet_the_optimality_conditions():
+@pytest.mark.parametrize("problems", [100, pytest.param(400, marks=pytest.mark.slow)])
+def test_hard_problems_meet_the_optimality_conditions(problems):
     rng = np.random.default_rng(1)
-    for _ in range(400):
+    for _ in range(problems):
         matrix, counts = hard_problem(rng)
         found = maximum_likelihood(matrix, counts)
         assert found.frequencies.min() >= 0

@@ -23,9 +23,8 @@ FLEETS = [
     (20_000, 2, "0.4"),
     (48_842, 16, "1e-9"),
     (10**7, 16, "1e-9"),
-    (10**6, 1000, "1e-100"),
-    (10**8, 4, "1e-9"),
 ]
+LARGE = [(10**6, 1000, "1e-100"), (10**8, 4, "1e-9")]
 
 
 def exact_tail(n, k, q):
@@ -73,7 +72,9 @@ def test_a_tail_that_is_its_level_is_rare():
     assert not verify.is_supported(1, Fraction(1, 2), 2, Fraction(3, 4) - Fraction(1, 10**15), "observed-sums", [1, 0])
 
 
-@pytest.mark.parametrize(("n", "size", "delta"), FLEETS)
+@pytest.mark.parametrize(
+    ("n", "size", "delta"), [*FLEETS, *(pytest.param(*fleet, marks=pytest.mark.slow) for fleet in LARGE)]
+)
 def test_a_radius_of_the_package_is_the_least_for_the_script_too(n, size, delta):
     """From 300 to 10^8 samples, in seconds, where the package compares balls at one place."""
     level, step = Fraction(delta) / (2**size - 2), Fraction(1, 2 * 10**15)

@@ -110,9 +110,9 @@ def test_tables_price_as_lists_do(utility, radius):
 
 
 @pytest.mark.parametrize("utility", UTILITIES[:2], ids=lambda utility: utility.name)
-@pytest.mark.parametrize("radius", [0, "0.1"])
-def test_tables_and_boxes_reach_the_optimum_of_the_list(utility, radius):
-    ball = md.L1Ball.from_counts(FALLING[:6], radius=radius)
+@pytest.mark.parametrize(("size", "radius"), [(6, 0), (5, "0.1"), pytest.param(6, "0.1", marks=pytest.mark.slow)])
+def test_tables_and_boxes_reach_the_optimum_of_the_list(utility, size, radius):
+    ball = md.L1Ball.from_counts(FALLING[:size], radius=radius)
     problem = md.DesignProblem(ball, 1, utility, cap=2)
     found = {name: md.design(problem, method=name) for name in ("extreme-rays", "count-tables", "boxes")}
     assert all(design.certified and md.verify(design.mechanism).optimal for design in found.values())
@@ -175,7 +175,7 @@ def test_a_hull_of_ten_symbols_is_designed_for_every_objective():
         assert md.verify(found.mechanism).optimal
 
 
-@pytest.mark.parametrize("radius", [0, "0.02"])
+@pytest.mark.parametrize("radius", [0, pytest.param("0.02", marks=pytest.mark.slow)])
 def test_many_symbols_are_certified_and_grow_with_the_cap(radius):
     ball = md.L1Ball.from_counts(FALLING, radius=radius)
     found = [md.design(md.DesignProblem(ball, 1, cap=cap), time_limit=20) for cap in (1, "1.2", 3, 30)]

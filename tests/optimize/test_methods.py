@@ -14,6 +14,10 @@ TOL, ROUNDING = 1e-6, 1e-9
 _LONG = dict.fromkeys(("known", "every prior", "relative ball"), ("boxes",)) | {"wide ball": ("boxes", "knapsack")}
 
 
+def slow_if(kind, kinds):
+    return pytest.param(kind, marks=[pytest.mark.slow] if kind in kinds else [])
+
+
 def check(name, problem, seconds, without=()):
     """Check what all methods say of one problem; return the methods that cover it."""
     table = md.methods(problem)
@@ -44,7 +48,9 @@ def check(name, problem, seconds, without=()):
     return table
 
 
-@pytest.mark.parametrize("kind", SETS)
+@pytest.mark.parametrize(
+    "kind", [slow_if(kind, {"float prior", "wide ball", "every prior", "l1 box"}) for kind in SETS]
+)
 def test_all_methods_agree_on_small_problems(kind):
     covered = set()
     for size, epsilon in ((3, "1.5"),):
@@ -54,7 +60,9 @@ def test_all_methods_agree_on_small_problems(kind):
     assert {"gain-program", "extreme-rays", "limits-search"} & covered
 
 
-@pytest.mark.parametrize("kind", ["known", "ball", "every prior", "box", "secret"])
+@pytest.mark.parametrize(
+    "kind", [slow_if(kind, {"every prior"}) for kind in ("known", "ball", "every prior", "box", "secret")]
+)
 def test_all_methods_agree_on_promises_on_both_sides(kind):
     for name, problem in problems((3,), ("1",), kinds=(kind,), shapes=("falling",), lowers=("0.8",)):
         check(name, problem, 0.5, _LONG.get(kind, ()))

@@ -174,9 +174,10 @@ def test_errors_of_estimates_are_designed_for_a_known_joint_distribution():
     assert md.verify(solved.mechanism).optimal
     assert solved.value < md.design(md.DesignProblem(md.L1Ball(known.center), "0.5", md.EstimationError())).value
     assert md.estimation_bound(known, "0.5") <= solved.value
-    within = md.SecretPromise(known.joint, delta="1e-9")
-    with raises("no-method", match="joint distribution of a secret is uncertain"):
-        md.design(md.DesignProblem(within, "0.5", md.EstimationError()))
+    within = md.design(md.DesignProblem(md.SecretPromise(known.joint, delta="1e-9"), "0.5", md.EstimationError()))
+    assert within.certified
+    assert within.value == pytest.approx(1.02678, abs=1e-5)
+    assert within.value > solved.value
 
 
 # Within limits
@@ -198,17 +199,16 @@ WITHIN = {
     ids=lambda part: "-".join(part) if isinstance(part, tuple) else str(part),
 )
 def test_mechanisms_within_limits_reach_what_mixed_rays_reach(case, place):
-    """The values of mixed rays alone were measured apart; the bound is that of the known joint distribution."""
+    """The values of mixed rays alone were measured apart; no bound is above that of the known joint distribution."""
     secret, useful, limits = case
     known, epsilon = adult(secret, useful), ["0.1", "0.25", "0.5", "1"][place]
     within = md.SecretPromise(known.joint, secret=secret, useful=useful, delta="1e-9", limits=limits)
     solved = md.design(md.DesignProblem(within, epsilon))
     exact = md.design(md.DesignProblem(known, epsilon))
     assert solved.value >= WITHIN[case][place] - 1e-6
-    assert solved.bound == pytest.approx(exact.bound, rel=1e-9)
+    assert solved.bound <= exact.bound * (1 + 1e-9)
     assert solved.mechanism.proof.holds
-    assert not solved.certified
-    assert solved.stopped
+    assert solved.certified == (not solved.stopped) == (useful == "relationship")
 
 
 @pytest.mark.slow

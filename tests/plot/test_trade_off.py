@@ -30,7 +30,7 @@ def test_the_picture_shows_the_equations_and_the_plan():
 @pytest.mark.parametrize(
     ("categories", "given"),
     [
-        (20, {"samples": 100, "epsilon": 1.6, "delta": "1e-5"}),
+        pytest.param(20, {"samples": 100, "epsilon": 1.6, "delta": "1e-5"}, marks=pytest.mark.slow),
         pytest.param(20, {"samples": 100, "epsilon": 2, "guaranteed": 1}, marks=pytest.mark.slow),
         (2, {"samples": 1, "epsilon": 0, "delta": 0}),
         (2, {"samples": 10**15, "epsilon": 700, "delta": "1e-300"}),

@@ -131,7 +131,7 @@ def test_a_null_beside_samples_leaves_both_theorems(key):
     nulls = learnt([4, 3, 2, 1], "0.5", **{key: None})
     assert certificate(document(nulls), b"") == certificate(document(found), b"")
     assert SAMPLES in certificate(document(nulls), b"")
-    assert samples_of(nulls) == (10, Fraction(1, 2))
+    assert samples_of(nulls) == (10, Fraction(1, 2), ())
 
 
 def test_no_label_reaches_the_certificate():

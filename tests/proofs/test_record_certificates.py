@@ -2,17 +2,20 @@
 
 import json
 import shutil
+import subprocess
+import tempfile
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
-from files_of_every_set import ROWS, content, document, just, limits_of
+from files_of_every_set import ROWS, content, document, just, learnt, limits_of
 from refusals import raises
 
-from mechdesign.proofs.coq_file import certificate
+from mechdesign.proofs.coq_file import SAMPLES, certificate
 from mechdesign.proofs.kernel import ask_coq, refusals
-from mechdesign.proofs.read_back import from_coq, from_file
+from mechdesign.proofs.read_back import from_coq, from_file, samples_of
 from mechdesign.proofs.terms import file_term
-from mechdesign.proofs.theorem_words import place_in_words, theorem_in_words
+from mechdesign.proofs.theorem_words import Learnt, place_in_words, theorem_in_words
 from mechdesign.records import RecordMechanism
 from mechdesign.records.record_mechanism_files import from_content
 from mechdesign.windows.window_files import to_json
@@ -117,3 +120,59 @@ def test_coq_proves_every_view_and_the_whole_just_at_the_border():
         from_content(low, "the file", RecordMechanism)
     sides = records(content("everything", lower="log(9)"), content("known", lower="2.2"), epsilon="3")
     assert ask_coq(document(sides), sides).term == from_file(sides)
+
+
+FROM_ALL = learnt([20, 15, 5], "0.005", bound="weissman")
+FROM_COUNTS = learnt([30, 10], "1e-2", bound="observed-sums")
+KNOWN = content("known")
+
+
+def second(found):
+    """The second theorem in a certificate, or nothing."""
+    text = certificate(document(found), found)
+    return text[text.index(SAMPLES) :] if SAMPLES in text else ""
+
+
+def test_the_deltas_of_views_are_one_theorem_about_whole_records():
+    found = records(FROM_ALL, KNOWN, FROM_COUNTS, epsilon="log(9)", weights=(1, 1, 2))
+    theorem = "records_learnt the_file (Z.to_nat 40) [AllSamples 1 200; Given; TheseCounts 1 100] (ratio 3 200)."
+    assert theorem in second(found)
+    assert samples_of(found) == (40, Fraction(3, 200), (Fraction(1, 200), None, Fraction(1, 100)))
+    told = Learnt(40, Fraction(3, 200), from_counts=False, views=samples_of(found)[2])
+    words = theorem_in_words(document(found), told)
+    assert (
+        "and whatever P is, 40 independent records from it mislead about some view with probability at most 0.015;"
+        in words
+    )
+    more = learnt([30, 11], "1e-2")
+    asserted = document(KNOWN)
+    center = {"center": ["0.4", "0.3", "0.2", "0.1"], "radius": "1.5"}
+    asserted["guarantee"] = {"epsilon": "log(9)", **center, "asserted_samples": 40, "delta": "0.01"}
+    other = document(KNOWN)
+    other["guarantee"] = {"epsilon": "log(9)", "sets": [document(FROM_ALL)["guarantee"]]}
+    for view in (more, json.dumps(asserted, default=str).encode(), json.dumps(other, default=str).encode()):
+        assert second(records(FROM_ALL, view, epsilon="log(9)")) == ""
+    assert second(records(KNOWN, KNOWN, epsilon="log(9)")) == ""
+
+
+@pytest.mark.slow
+@needs_coq
+def test_coq_proves_the_delta_of_whole_records_and_no_smaller_one():
+    found = records(FROM_ALL, KNOWN, FROM_COUNTS, epsilon="log(9)", weights=(1, 1, 2))
+    verdict = ask_coq(document(found), found)
+    assert verdict.learnt == Learnt(40, Fraction(3, 200), from_counts=False, views=samples_of(found)[2])
+    assert (verdict.term, len(verdict.axioms)) == (from_file(found), 4)
+    text = certificate(document(found), found)
+    for old, new in (
+        ("(3, 200%positive)", "(3, 201%positive)"),
+        ("; NoSupport;", "; ByAllSamples (0, 1%positive) [];"),
+    ):
+        assert text.count(old) == 1
+        assert not coq_takes(text.replace(old, new))
+
+
+def coq_takes(text):
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "Certificate.v").write_text(text)
+        command = ["coqc", "-q", "-w", "none", "Certificate.v"]
+        return subprocess.run(command, cwd=folder, capture_output=True, check=False).returncode == 0

@@ -82,8 +82,8 @@ def test_words_and_refusals_of_windows():
     document = json.loads(content)
     assert theorem_in_words(document) == (
         "for any strings, wherever these lie on the circles, every population Q of which each window holds a share of "
-        "at least e^-1, every string x and every window y: K(y|x) <= e^1 sum Q(x') K(y|x'); the rows sum to 1, and "
-        "samples that lie in the windows as the file states are such a population"
+        "at least e^-1, every string x and every window y: K(y|x) <= e^1 sum Q(x') K(y|x'); the rows sum to 1, some "
+        "samples lie in the windows as the file states, and all that do are such a population"
     )
     capped = theorem_in_words(json.loads(to_json(found("capped"))))
     assert "(1 - a)/(e^1 - a), where a = " in capped

@@ -221,8 +221,8 @@ def test_views_of_tables_have_the_secret_beside_their_column():
     assert found[0].prior == {"f": {"cook": 10, "smith": 30}, "m": {"cook": 40, "smith": 20}}
     assert [view.secret for view in found] == ["sex", None]
     assert md.design_records(found[:1], "0.3", known=True).mechanism.secret == SEX
-    with pytest.raises(md.errors.LimitError, match="the view job: no method designs for estimation-error"):
-        md.design_records(found, "0.3", delta="1e-6")
+    learnt = md.design_records(found, "0.3", delta="1e-6").mechanism
+    assert (learnt.secret, learnt.guarantee.delta) == (SEX, Fraction(1, 10**6))
     with raises("conflicting-arguments", "job"):
         replace(found[0], prior=md.SecretPromise(found[0].prior, secret="sex", useful="job", known=True))
     for more in ({"side": ["job"]}, {"unseen": "merge"}):
@@ -276,7 +276,7 @@ def test_both_verifiers_say_the_same_of_edited_files(mechanism, monkeypatch, tmp
 
 
 def test_limits_of_the_joint_law_have_their_delta_in_the_sum(monkeypatch, tmp_path):
-    """Within limits no method designs estimates; a mechanism of one's own is proved, and both verifiers add deltas."""
+    """A mechanism of one's own is proved, and so is a design; both verifiers add deltas."""
     large = {value: {label: 100 * n for label, n in row.items()} for value, row in JOINT.items()}
     learnt = about(large, delta="1e-6")
     made = pair(learnt, about(JOINT, useful="town"))
@@ -295,8 +295,12 @@ def test_limits_of_the_joint_law_have_their_delta_in_the_sum(monkeypatch, tmp_pa
         if status:
             with pytest.raises(md.errors.GuaranteeError):
                 from_content(json.dumps(table).encode(), "r", RecordMechanism)
-    with pytest.raises(md.errors.LimitError, match="the view job: no method designs for estimation-error"):
-        md.design_records([View(("job",), md.SecretPromise(large, secret="sex", useful="job", delta="1e-6"))], "0.3")
+    within = md.SecretPromise(large, secret="sex", useful="job", delta="1e-6")
+    known = md.SecretPromise(large, secret="sex", useful="job", known=True)
+    learnt, exact = (md.design_records([View(("job",), one)], "0.3") for one in (within, known))
+    assert learnt.error > exact.error
+    (tmp_path / "r.json").write_bytes(record_json(learnt.mechanism))
+    assert script.answer(tmp_path / "r.json")[1] == 0
 
 
 def test_commands_say_that_the_promise_is_about_the_secret_only(tmp_path, capsys):
@@ -305,8 +309,11 @@ def test_commands_say_that_the_promise_is_about_the_secret_only(tmp_path, capsys
     data, file = tmp_path / "d.csv", tmp_path / "r.json"
     data.write_text("\n".join(lines) + "\n")
     design = ["design", "--data", str(data), "--columns", "job,kin,sex", "--secret", "sex", "--epsilon", "0.3"]
-    assert run([*design, "--delta", "1e-6"]) == 2
-    assert "--known" in capsys.readouterr().err
+    assert run([*design, "--delta", "1e-6", "-o", str(file)]) == 0
+    capsys.readouterr()
+    assert run(["verify", str(file), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["delta"] == 1e-6
+    file.unlink()
     assert run([*design, "--known", "--groups", "auto"]) == 2
     capsys.readouterr()
     assert run([*design, "--known", "-o", str(file)]) == 0

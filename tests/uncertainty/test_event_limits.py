@@ -105,7 +105,7 @@ def test_a_line_just_above_a_limit_is_refused(samples):
         assert not limits.allows((Fraction(1), Fraction(k, samples) - q))
 
 
-@pytest.mark.parametrize("samples", [23, 400])
+@pytest.mark.parametrize("samples", [23, 60, pytest.param(400, marks=pytest.mark.slow)])
 def test_lines_together_are_allowed_if_each_is(samples):
     limits = limits_of(samples)
     lines = limits.lines()

@@ -69,7 +69,9 @@ def members(counts, radius):
 
 
 @pytest.mark.parametrize("epsilon", ["0.5", "1", "2"])
-@pytest.mark.parametrize("counts", [(26, 14), (90, 60, 30), (812, 150, 38), (300, 120, 60, 20)])
+@pytest.mark.parametrize(
+    "counts", [(26, 14), (90, 60, 30), (812, 150, 38), pytest.param((300, 120, 60, 20), marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("utility", [md.MutualInformation(), md.HammingAccuracy()], ids=lambda u: u.name)
 def test_designs_for_the_limits_of_events_are_at_least_as_good(counts, epsilon, utility):
     """A few members make a smaller set than the region, so that their certified bound is one for the region."""

@@ -69,7 +69,7 @@ def test_variance_is_what_is_explained_and_what_is_left():
 @pytest.mark.parametrize(
     ("known", "sides"),
     [
-        (md.L1Ball.from_counts([50, 30, 15, 5], known=True), {}),
+        pytest.param(md.L1Ball.from_counts([50, 30, 15, 5], known=True), {}, marks=pytest.mark.slow),
         (md.L1Ball([0.4, 0.3, 0.2, 0.1], "0.1"), {"cap": 2}),
         (md.L1Ball([0.4, 0.3, 0.2, 0.1], 2), {}),
         pytest.param(md.L1Ball([0.4, 0.3, 0.2, 0.1], "0.2"), {"lower": "0.7"}, marks=pytest.mark.slow),
@@ -174,7 +174,7 @@ def test_values_are_exact():
     assert sum(md.ExplainedVariance(["0.1", "0.2", "1/3"]).centered(known.center)) == 0
 
 
-@pytest.mark.parametrize(("epsilon", "error"), [(0.5, 124.088102), (1, 78.668457)])
+@pytest.mark.parametrize(("epsilon", "error"), [pytest.param(0.5, 124.088102, marks=pytest.mark.slow), (1, 78.668457)])
 def test_hours_per_week_of_adult(epsilon, error):
     known = md.read_problem(PROBLEMS / "adult-hours-per-week-explained-variance.toml").problem.uncertainty
     design = md.design(md.DesignProblem(known, epsilon, md.ExplainedVariance()))
@@ -213,7 +213,7 @@ def test_outputs_that_a_solver_leaves_without_mass_cost_nothing(counts, values, 
     np.testing.assert_allclose(design.value, design.problem.utility.value(listed, known.prior), rtol=2e-6)
 
 
-@pytest.mark.parametrize("sides", [{}, {"cap": "0.6"}, {"lower": "0.1"}])
+@pytest.mark.parametrize("sides", [{}, pytest.param({"cap": "0.6"}, marks=pytest.mark.slow), {"lower": "0.1"}])
 def test_where_one_value_is_certain_nothing_is_left_to_explain(sides):
     """Gains were divided by the greatest of them, which is 0."""
     for known in (Box.from_counts([0, 115], "0.1"), md.L1Ball.from_counts([0, 115], radius="0.1")):

@@ -12,7 +12,7 @@ from tests.windows.test_string_estimates import COUNTS, NEW, UNSEEN, populations
 
 
 @pytest.mark.parametrize("distance", [0, 0.5, 1, 3, 30])
-@pytest.mark.parametrize("size", [3, 10, 60])
+@pytest.mark.parametrize("size", [3, pytest.param(10, marks=pytest.mark.slow), 60])
 def test_the_risk_is_never_above_that_of_the_reports(size, distance):
     rng = np.random.default_rng(1)
     errors, toward = rng.uniform(0.5, 2, size), rng.normal(size=size)

@@ -51,3 +51,16 @@ def test_turning_the_circle_turns_the_windows(loads, turn, data):
 
 def test_less_than_the_threshold_has_no_windows():
     assert greedy(np.array([1, 2, 3]), 7) is None
+
+
+@given(LOADS, st.data())
+def test_windows_can_hold_what_some_samples_have_and_nothing_else(loads, data):
+    threshold = data.draw(st.integers(1, sum(loads)))
+    found, q = greedy(np.array(loads), threshold), len(loads)
+    sums = found.sums(np.array(loads))
+    assert found.can_hold(sums.tolist(), q)
+    moved = data.draw(st.lists(st.integers(-3, 3), min_size=len(sums), max_size=len(sums)))
+    other = sums + moved - np.roll(moved, 1)  # of the same total
+    within = [[float((b - a) % q < n) for b in range(q)] for a, n in zip(found.firsts(q), found.lengths, strict=True)]
+    possible = linprog(np.zeros(q), A_eq=[*within, [1.0] * q], b_eq=[*other, sum(loads)]).success
+    assert found.can_hold(other.tolist(), q) == possible

@@ -19,6 +19,7 @@ from mechdesign.optimize.estimation.form_certificate import lower_bound, root_tr
 from mechdesign.optimize.estimation.interior_point import full_weights, solve
 from mechdesign.optimize.master import Master, spread
 from mechdesign.optimize.method import Solution
+from mechdesign.optimize.pricing.listing import CUT
 from mechdesign.optimize.pricing.price import Price
 from mechdesign.optimize.rays import RayList
 
@@ -92,27 +93,35 @@ class ListedForms:
         multipliers: Floats,
         wanted: int = 0,
         *,
-        deadline: float | None = None,  # noqa: ARG002 - a list is short
+        deadline: float | None = None,
     ) -> Price:
         """Return the greatest ``(v - 1)' Theta (v - 1) - <lambda, v>`` over all rays, rounded outward.
 
-        The price comes with as many rays of the greatest reduced cost as are wanted.
+        The price comes with as many rays of the greatest reduced cost as are wanted. Rays of a wider cone are cut off
+        where their reduced cost is the greatest and they break the promise, up to the deadline.
         """
-        greatest, looked_at = -np.inf, 0
         sizes = np.abs(multipliers)
         of_sums = (self.rays.prior.size + 8) * _EPS
+
+        def upper_of(columns: Floats, errors: Floats) -> Floats:
+            upper = form.values_up(columns - 1, errors + _EPS * (1 + columns)) - multipliers @ columns
+            return as_bound(upper + sizes @ (errors + of_sums * columns))
+
+        greatest, looked_at = -np.inf, 0
         best, costs = np.empty((self.rays.prior.size, 0)), np.empty(0)
+        cone = self.rays.to_cut()
         with np.errstate(over="ignore", invalid="ignore"):
-            for columns, errors in self.chunks():
-                upper = form.values_up(columns - 1, errors + _EPS * (1 + columns)) - multipliers @ columns
-                upper = as_bound(upper + sizes @ (errors + of_sums * columns))
+            if cone is not None:
+                cone.greatest(upper_of, deadline)
+            for columns, errors in self.chunks() if cone is None else cone.with_errors(cone.kinds):
+                upper = upper_of(columns, errors)
                 greatest = max(greatest, float(upper.max(initial=-np.inf)))
                 looked_at += columns.shape[1]
                 if wanted:
                     kept = np.argpartition(-upper, wanted)[:wanted] if upper.size > wanted else np.arange(upper.size)
                     best, costs = np.hstack([best, columns[:, kept]]), np.append(costs, upper[kept])
         kept = np.argsort(-costs, kind="stable")[:wanted]
-        return Price(greatest, self.method, looked_at, best[:, kept])
+        return Price(greatest, self.method if cone is None else CUT, looked_at, best[:, kept])
 
     def first(self, deadline: float | None = None) -> Floats:
         """Return some rays that form a mechanism, and others of all kinds, shape (N, k).
@@ -200,7 +209,7 @@ def solve_listed(
             break
         form = QuadraticForm.of_matrix(point.M)
         price = pricing.price(form, point.multipliers, _ENTERING * N)
-        found = _bound(form, point.multipliers, price, prior, workload, limits)
+        found = bound_of(form, point.multipliers, price, prior, workload, limits)
         if found > bound:
             best, bound = (form, point.multipliers, price), found
         progress(f"interior points: {held.shape[1]} rays, error {point.value:.9g}, gap {point.value - bound:.1e}")
@@ -216,7 +225,7 @@ def solve_listed(
         if bound_of_caps(caps, prior, limits, workload) > bound:
             form, lam = QuadraticForm(caps), multipliers_of_caps(caps, limits)
             best = form, lam, unpriced if time_is_up(last) else pricing.price(form, lam)
-    return Solution(_whole(held, point.weights), best[1], price.columns, iteration, stopped, price=best[2]), best[0]
+    return Solution(weighted(held, point.weights), best[1], price.columns, iteration, stopped, price=best[2]), best[0]
 
 
 def _far_from_constant(pricing: ExactForms) -> Floats:
@@ -250,15 +259,22 @@ def _last_pass(pricing: ExactForms, deadline: float | None) -> float | None:
     return sooner(deadline, entries / _A_SECOND - _OVER)
 
 
-def _bound(
+def bound_of(
     form: QuadraticForm, multipliers: Floats, price: Price, prior: Floats, workload: Floats, limits: Floats
 ) -> float:
-    """Return the bound that a form proves with lambda, once it has a price."""
+    """Return the bound that a form proves with lambda, once it has a price.
+
+    Examples
+    --------
+    >>> form, price = QuadraticForm(np.ones(2)), Price(0.5, "guess", 1)
+    >>> round(bound_of(form, np.zeros(2), price, np.full(2, 0.5), np.eye(2), np.full(2, 2.0)), 9)
+    2.0
+    """
     root, eta = root_trace_down(form, prior, workload)
     return lower_bound(root, total_up(multipliers, price.upper, eta, limits))
 
 
-def _whole(held: Floats, weights: Floats) -> Floats:
+def weighted(held: Floats, weights: Floats) -> Floats:
     """Return the mechanism of weighted rays; it has other weights, as other rows would put columns outside the cone."""
     used = _needed(held, weights, _DROPPED * 1e-3)
     whole: Floats = held[:, used] * full_weights(held[:, used], weights[used])

@@ -34,11 +34,13 @@ from mechdesign.optimize.estimation.generation import ColumnSearch, solve_genera
 from mechdesign.optimize.estimation.interior_point import ColumnWeights
 from mechdesign.optimize.estimation.listed import ListedForms, solve_listed
 from mechdesign.optimize.estimation.separable import SeparablePricing
-from mechdesign.optimize.method import Answer, DesignOptions, Method, Run, Solution
+from mechdesign.optimize.estimation.within_limits import ErrorWithin
+from mechdesign.optimize.method import Answer, DesignOptions, Method, Run, Solution, always
 from mechdesign.optimize.one_sided import OneSided
 from mechdesign.optimize.pricing.listing import check_listable
 from mechdesign.optimize.pricing.price import Price
 from mechdesign.optimize.rays import Rays
+from mechdesign.optimize.secret_search import ColumnsWithin
 from mechdesign.optimize.start import start_columns
 from mechdesign.optimize.ways import Way, first
 from mechdesign.problem import DesignProblem
@@ -202,11 +204,6 @@ def error_refusal(problem: DesignProblem) -> str:
         return f"{name} is not an estimation error"
     if too_many := _too_many(problem):
         return too_many
-    if problem.uncertainty.uncertain_secret is not None:
-        return (
-            f"no method designs for {name} where the joint distribution of a secret is uncertain; leave delta out, or "
-            "use mutual-information or a gain utility"
-        )
     if problem.only_constant:
         side = "epsilon" if problem.epsilon.exp_down == 1 else problem.sides.below_name
         return (
@@ -222,6 +219,8 @@ def _error_method(way: FormPricedBy, does: str, *, closes: bool) -> Method:
     def offer(problem: DesignProblem) -> Run | str:
         if reason := error_refusal(problem):
             return reason
+        if problem.uncertainty.uncertain_secret is not None:
+            return "columns within limits of a joint distribution have no list and no pricing of their own"
         exp_epsilon = min(effective_exp_epsilon(problem), MOST_IN_PROGRAMS)
         pricing = way.offer(_asked(problem, exp_epsilon))
         return pricing if isinstance(pricing, str) else partial(solve_error, problem, pricing)
@@ -232,7 +231,25 @@ def _error_method(way: FormPricedBy, does: str, *, closes: bool) -> Method:
     return Method(way.name, quick, offer, does, closes)
 
 
+def _error_within_limits(problem: DesignProblem) -> Run | str:
+    """Return what designs within limits of the joint distribution of a secret."""
+    if reason := error_refusal(problem):
+        return reason
+    secret = problem.uncertainty.uncertain_secret
+    if secret is None:
+        return f"the set of priors is {problem.uncertainty.kind}, not limits of a joint distribution"
+    pricing = _listed(_asked(problem, min(effective_exp_epsilon(problem), MOST_IN_PROGRAMS)))
+    return pricing if isinstance(pricing, str) else partial(solve_error, problem, pricing)
+
+
 ERROR_METHODS = (
+    Method(
+        "error-limits-search",
+        always,
+        _error_within_limits,
+        "moves the weights of columns within limits of a joint distribution; the bound is that for some distributions",
+        closes=False,
+    ),
     _error_method(
         EVERY_SET, "moves the weights of sets of categories by interior points, and prices every set", closes=True
     ),
@@ -279,6 +296,9 @@ def solve_error(
     if isinstance(pricing, SeparablePricing):
         solution, form = solve_generated(pricing, W, tol, deadline, progress)
         words = "interior points over columns found by a search"
+    elif isinstance(pricing, ListedForms) and (within := _within_limits(problem, exp_epsilon)) is not None:
+        solution, form = ErrorWithin(within, pricing, W, limits).solve(tol, deadline, progress)
+        words = "interior points over columns within the limits of a joint distribution"
     else:
         solution, form = solve_listed(pricing, W, limits, tol, deadline, progress)
         words = "interior points over all extreme rays"
@@ -309,12 +329,25 @@ def _limited(
     if isinstance(pricing, SeparablePricing):
         search = ColumnSearch(pricing.ball, pricing.exp_epsilon, W, np.random.default_rng(0), pricing.floor)
         columns_to_try = search.to_try
+    elif (within := _within_limits(problem, effective_exp_epsilon(problem))) is not None:
+        columns_to_try = partial(_mixed, within, listed)
     error = problem.utility.value(solution.matrix, problem.uncertainty.center)
     if error == math.inf:  # the solver dropped columns that light queries need
         mixed = mixtures(problem, solution.matrix, tol, MOST_BITS, None)
         error = min((problem.utility.value(one, problem.uncertainty.center) for one in mixed), default=math.inf)
     matrix = with_few_outputs(solution.matrix, outputs, prior, W, columns_to_try, deadline=deadline, progress=progress)
     return replace(solution, matrix=matrix, unrestricted=error)
+
+
+def _within_limits(problem: DesignProblem, exp_epsilon: float) -> ColumnsWithin | None:
+    """Return the columns within limits of the joint distribution of a secret; None without limits."""
+    secret = problem.uncertainty.uncertain_secret
+    return None if secret is None else ColumnsWithin(secret, exp_epsilon, problem.sides.floor_down)
+
+
+def _mixed(within: ColumnsWithin, finder: Finder, point: ColumnWeights, wanted: int) -> Floats:
+    """Return columns that a finder finds around the limits, mixed until they are within."""
+    return within.mixed(finder(point, wanted))
 
 
 @one_thread()

@@ -5,10 +5,11 @@ at 0, is a quadratic function V of the point ``(g/q, 1/q)``. That point runs alo
 fixed, and along a ray from 0 as a varies and b is fixed. So over a rectangle of (a, b) a convex V is at most the
 interpolation of its values at the four corners.
 
-At a corner every symbol has a value for each of its three places. A multiplier kappa of the mass of S' leaves one
-condition, the weight of S, and one short table over the rare symbols, since S has mass at most t, holds the greatest
-sum for every weight. Rectangles whose bound is above the level of the other kinds are divided, or one symbol, the one
-of which kappa would take a fraction, is put inside S and S' or outside.
+At a corner every symbol has a value for each of its three places. A multiplier kappa of the mass of S', which
+`KappaLines` finds for a whole rectangle, leaves one condition, the weight of S, and one short table over the rare
+symbols, since S has mass at most t, holds the greatest sum for every weight. Rectangles whose bound is above the level
+of the other kinds are divided, or one symbol, the one of which kappa would take a fraction, is put inside S and S' or
+outside.
 
 A common number B < 0 adds ``B z^2 <= tau z + tau^2 / (4 |B|)`` for every number tau, where ``z = sum_i (v_i - 1)``.
 Each rectangle has a tau of its own, its tilt, which is taken from lambda.
@@ -32,6 +33,7 @@ from mechdesign.numerics.tolerances import RAY_EDGE
 from mechdesign.optimize.capped_cone import with_least
 from mechdesign.optimize.deadline import time_is_up
 from mechdesign.optimize.estimation.counted import CountedSymbols, Found, moves, subset_sums
+from mechdesign.optimize.estimation.kappa_lines import KappaLines
 from mechdesign.optimize.l1_cone import L1Cone
 
 _EPS = float(np.finfo(float).eps)
@@ -242,25 +244,9 @@ class _LevelSearch:
         """Return cases with their bounds, where the bounds are attained, and the symbols to divide them by."""
         if not cases.upper.size:
             return cases
-        middle = (cases.first + cases.last) // 2
-        self._tilt(cases, middle)
-        cases.kappa, cases.cut, _ = self._kappas(cases, middle, sure=False)
+        self._tilt(cases)
+        self._kappas(cases)
         heights = self._heights(cases)
-        above = heights.max(axis=1) > self._level
-        cases, heights, middle = cases.only(above), heights[above], middle[above]
-        if not cases.upper.size:
-            return cases
-        best = heights.max(axis=1)
-        # Once more for the weight of the greatest bound.
-        kept, tilted, at = cases.kappa, cases.tilt, np.argmax(heights, axis=1)
-        here = np.where(best > -np.inf, at, middle)
-        self._tilt(cases, here)
-        cases.kappa, cases.cut, _ = self._kappas(cases, here, sure=True)
-        again = self._heights(cases)
-        rows = np.arange(at.size)
-        lower = again[rows, at] < heights[rows, at]
-        cases.kappa, cases.tilt = np.where(lower, cases.kappa, kept), np.where(lower, cases.tilt, tilted)
-        heights = np.minimum(heights[:, : again.shape[1]], again)
         cases.weight = np.argmax(heights, axis=1)
         cases.upper = np.minimum(cases.upper, heights.max(axis=1))
         for k in np.argsort(-cases.upper, kind="stable")[:_COLUMNS_OF_BATCH]:
@@ -327,63 +313,38 @@ class _LevelSearch:
             reach = max(reach, int(target[count - 1]))
         return best
 
-    def _tilt(self, cases: _Cases, weights: Indices) -> None:
+    def _tilt(self, cases: _Cases) -> None:
         """Set the tilt of each case to about that of its own z, between the ends of an interval that is halved."""
         if self.common == 0:
             return
         N, least = self.P.size, self.cone.least
-        high, _ = self._points(self.masses[weights], (cases.low + cases.high) / 2)
+        middle = (self.masses[cases.first] + self.masses[cases.last]) / 2
+        high, _ = self._points(middle, (cases.low + cases.high) / 2)
         low, top = 2 * self.common * N * (high - 1), 2 * self.common * N * (least * high - 1)
         start = np.clip(cases.tilt, low, top)
         for _ in range(_HALVINGS):
             cases.tilt = start
-            own = 2 * self.common * self._kappas(cases, weights, sure=False)[2]
+            own = 2 * self.common * self._kappas(cases)
             # A smaller tilt makes z smaller, and its own tilt greater.
             low, top = np.where(own > start, start, low), np.where(own > start, top, start)
             start = np.clip(own, (3 * low + top) / 4, (low + 3 * top) / 4)
         cases.tilt = start
 
-    def _kappas(self, cases: _Cases, weights: Indices, *, sure: bool) -> tuple[Floats, Indices, Floats]:
-        """Return a multiplier for each case at which S' has about its mass, the symbol it would take in part, and z.
+    def _kappas(self, cases: _Cases) -> Floats:
+        """Set a kappa of about the least bound for each case, and the symbol that it takes in part; return z.
 
-        Where no S' has the mass beside an S of the weight, the multiplier is so large that the bound shows it, if that
-        is to be made sure.
+        Where no S' has the mass, kappa is so large that the bound shows it.
         """
-        a = self.masses[weights]
-        b = (cases.low + cases.high) / 2
-        points = self._points(a, b)
-        of_high, of_mid, _ = self._values(*points, cases.tilt)
-        P = self.P
-        likely = P > 0
-        safe = np.where(likely, P, 1.0)
-        may, must = (cases.places & _MID) > 0, (cases.places & _OUT) == 0
-        free = np.where(may & likely & ~must, P, 0.0)
-        only_high = cases.places == _HIGH
-        in_high = np.where(only_high, 1.0, 0.0)
-        kappa, cut, wanted, spare = np.zeros(a.size), np.full(a.size, -1), b, b
-        for _ in range(3):
-            wanted = b - a - np.where(must, P * (1 - in_high), 0.0).sum(axis=1)
-            spare = (free * (1 - in_high)).sum(axis=1) - wanted
-            ratio = np.where(free > 0, of_mid / safe, -np.inf)
-            kappa, cut = _crossing(ratio, free * (1 - in_high), wanted)
-            other = np.where(must, of_mid - kappa[:, None] * P, np.maximum(of_mid - kappa[:, None] * P, 0.0))
-            gain = np.where((cases.places & _HIGH) > 0, of_high - other, -np.inf)
-            ratio = np.where(only_high, np.inf, np.where(likely, gain / safe, -np.inf))
-            in_high = _shares(ratio, np.where(ratio > -np.inf, P, 0.0), a)
-        if sure:
-            lack = np.minimum(wanted, spare)
-            steep = np.clip(self.size / np.maximum(-lack, 1e-9), 0.0, 1e5 * self.size)
-            kappa = np.where(lack < 0, np.where(wanted < 0, steep, -steep), kappa)
-        return kappa, cut, self._sum_of(points, kappa, of_mid, in_high, cases.places)
-
-    def _sum_of(
-        self, points: tuple[Floats, Floats], kappa: Floats, of_mid: Floats, in_high: Floats, places: NDArray[np.uint8]
-    ) -> Floats:
-        """Return ``sum(v - 1)`` for S in part and the symbols that kappa puts into S'."""
-        (high, mid), least = points, self.cone.least
-        between = ((places & _MID) > 0) & ((of_mid > kappa[:, None] * self.P) | ((places & _OUT) == 0))
-        in_mid = np.where(between, 1 - in_high, 0.0)
-        rise = (1 - least) * (high * in_high.sum(axis=1) + mid * in_mid.sum(axis=1))
+        light, heavy, places, least = self.masses[cases.first], self.masses[cases.last], cases.places, self.cone.least
+        high, mid = self._points((light + heavy) / 2, (cases.low + cases.high) / 2)
+        of_high, of_mid, _ = self._values(high, mid, cases.tilt)
+        may_high, may_mid, must = (places & _HIGH) > 0, (places & _MID) > 0, (places & _OUT) == 0
+        best = KappaLines(self.P, of_high, of_mid, may_high, may_mid, must, light, heavy, cases.low, cases.high).best()
+        steep = np.clip(self.size / np.maximum(np.abs(best.lack), 1e-9), 0.0, 1e5 * self.size)
+        cases.cut = best.cut
+        cases.kappa = np.where(np.isnan(best.lack), best.kappa, np.where(best.lack < 0, -steep, steep))
+        in_high = best.in_high.sum(axis=1)
+        rise = (1 - least) * (high * in_high + mid * (best.inside.sum(axis=1) - in_high))
         result: Floats = rise + self.P.size * (least * high - 1)
         return result
 
@@ -400,9 +361,7 @@ class _LevelSearch:
         outside = np.where(places & _OUT, np.maximum(priced, 0.0), priced)
         sets = CheapestSets(weight)
         for i in self.rare:
-            if places[i] == _HIGH:
-                sets.require([int(i)], int(self.weights[i]), 0.0)
-            elif places[i] & _HIGH:
+            if places[i] & _HIGH:
                 sets.add(int(i), int(self.weights[i]), float(outside[i] - of_high[i]))
         if np.isinf(sets.best[-1]):
             return
@@ -417,32 +376,3 @@ class _LevelSearch:
             if mass <= self.cone.t and support >= self.cone.lightest_support_c:
                 v = np.where(S, self.cone.top_c(support), np.where(middle, 1.0, 0.0))
                 self.found.add(with_least(v[:, None], self.P, self.cone.least)[:, 0])
-
-
-def _crossing(ratio: Floats, mass: Floats, wanted: Floats) -> tuple[Floats, Indices]:
-    """Return the ratio at which symbols in decreasing order of it reach a mass, and that symbol; -1 if they do not."""
-    order = np.argsort(-ratio, axis=1)
-    sums = np.cumsum(np.take_along_axis(mass, order, axis=1), axis=1)
-    position = (sums < wanted[:, None]).sum(axis=1)
-    within = (position < mass.shape[1]) & (wanted > 0)
-    symbol = np.take_along_axis(order, np.minimum(position, mass.shape[1] - 1)[:, None], axis=1)[:, 0]
-    rows = np.arange(wanted.size)
-    kappa = ratio[rows, symbol]
-    # If all symbols are too light, kappa is below all ratios; if nothing is wanted, above them.
-    finite = np.isfinite(ratio)
-    low, top = ratio.min(axis=1, where=finite, initial=np.inf), ratio.max(axis=1, where=finite, initial=-np.inf)
-    outside = np.where(finite.any(axis=1), np.where(wanted > 0, low, top), 0.0)
-    ok = within & np.isfinite(kappa)
-    return np.where(ok, kappa, outside), np.where(ok, symbol, -1)
-
-
-def _shares(ratio: Floats, mass: Floats, wanted: Floats) -> Floats:
-    """Return the shares of symbols that are taken in decreasing order of a ratio until they have a mass."""
-    order = np.argsort(-ratio, axis=1)
-    sorted_mass = np.take_along_axis(mass, order, axis=1)
-    before = np.cumsum(sorted_mass, axis=1) - sorted_mass
-    share = np.clip((wanted[:, None] - before) / np.where(sorted_mass > 0, sorted_mass, 1.0), 0.0, 1.0)
-    share = np.where(sorted_mass > 0, share, 0.0)
-    result = np.zeros_like(share)
-    np.put_along_axis(result, order, share, axis=1)
-    return result

@@ -18,6 +18,7 @@ from mechdesign.optimize.capped_rays import CappedRays
 from mechdesign.optimize.cut_rays import MOST_SYMBOLS as MOST_CUT_SYMBOLS
 from mechdesign.optimize.cut_rays import CutRays
 from mechdesign.optimize.hull_rays import HullRays
+from mechdesign.optimize.limit_rays import LimitRays
 from mechdesign.optimize.lower_rays import MOST_LISTED_PAIRS, LowerRays, TwoSidedRays
 from mechdesign.optimize.pricing.price import Price
 from mechdesign.optimize.rays import MOST_LISTED_SYMBOLS, RayList, Rays
@@ -27,6 +28,7 @@ from mechdesign.uncertainty.ball import Ball
 from mechdesign.uncertainty.base import NO_FLOOR, Floor
 from mechdesign.utility import Utility
 
+CUT = "rays around the limits, cut where the value is greatest"
 _EPS = float(np.finfo(float).eps)
 _MOST_HELD_BYTES = 2 * 2**30
 _COPIES = 6  # of the held rays, made on the way to the linear program in HiGHS
@@ -127,7 +129,8 @@ def _check_supermodular(known: LowerProbability) -> None:
 
 
 def _rays_of_secret(known: SecretPromise, exp_epsilon: float, least_lift: Fraction = _NOTHING) -> SecretRays:
-    rays = SecretRays(known, exp_epsilon, least_lift)
+    kind = SecretRays if known.limits is None else LimitRays
+    rays = kind(known, exp_epsilon, least_lift)
     if rays.candidates > _MOST_SUPPORTS:
         raise LimitError.no_method(
             f"a secret of {len(known.joint.values)} values and {known.size} categories have up to "
@@ -223,10 +226,10 @@ class ListedPricing:
         multipliers: Floats,
         *,
         thorough: bool = True,  # noqa: ARG002 - a list is thorough
-        deadline: float | None = None,  # noqa: ARG002 - and short
+        deadline: float | None = None,
     ) -> Price:
         """Return the greatest reduced cost over all extreme rays, rounded outward."""
-        return price_by_listing(self.rays, self.utility, multipliers)
+        return price_by_listing(self.rays, self.utility, multipliers, deadline)
 
     def start(self, deadline: float | None = None) -> Floats:  # noqa: ARG002 - the rays are listed already
         """Return the columns that a linear program over the list begins with, shape (N, k)."""
@@ -263,11 +266,12 @@ def entering_columns(rays: RayList, utility: Valued, multipliers: Floats) -> tup
     return best, priced
 
 
-def price_by_listing(rays: RayList, utility: Valued, multipliers: Floats) -> Price:
+def price_by_listing(rays: RayList, utility: Valued, multipliers: Floats, deadline: float | None = None) -> Price:
     """Return the greatest reduced cost over all extreme rays, rounded outward.
 
     The entries of a ray are known up to rounding errors (`Rays.with_errors`). The utility is bounded over all entries
-    within these errors, and the error of the product with lambda is added.
+    within these errors, and the error of the product with lambda is added. Rays of a wider cone are cut off where their
+    reduced cost is the greatest and they break the promise, up to a deadline, a time of `time.monotonic`.
 
     Parameters
     ----------
@@ -278,13 +282,21 @@ def price_by_listing(rays: RayList, utility: Valued, multipliers: Floats) -> Pri
     multipliers : array, shape (N,)
         lambda.
     """
-    greatest, looked_at = -np.inf, 0
     sizes = np.abs(multipliers)
     of_sums = (rays.prior.size + 8) * _EPS
+
+    def upper_of(columns: Floats, errors: Floats) -> Floats:
+        upper = utility.mu_up(columns, rays.prior, errors) - multipliers @ columns
+        return as_bound(upper + sizes @ (errors + of_sums * columns))
+
+    greatest, looked_at = -np.inf, 0
     with np.errstate(over="ignore", invalid="ignore"):
+        cone = rays.to_cut()
+        if cone is not None:
+            upper = cone.greatest(upper_of, deadline)
+            return Price(float(upper.max()), CUT, upper.size)
         for columns, errors in rays.with_errors(rays.kinds):
-            upper = utility.mu_up(columns, rays.prior, errors) - multipliers @ columns
-            upper = as_bound(upper + sizes @ (errors + of_sums * columns))
+            upper = upper_of(columns, errors)
             greatest = max(greatest, float(upper.max(initial=-np.inf)))
             looked_at += columns.shape[1]
     return Price(greatest, "every extreme ray", looked_at)

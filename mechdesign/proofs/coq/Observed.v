@@ -207,6 +207,13 @@ Proof.
 Qed.
 
 Open Scope R_scope.
+Lemma shares_are_frequencies N m c l : drawn N m c l -> forall x, (x < N)%nat -> share c x = freq l x.
+Proof.
+  intros H x Hx. pose proof (total_drawn _ _ _ _ H) as E. destruct H as [Hl [_ ->]]. unfold share, freq.
+  rewrite E, Hl, <- !INR_IZR_INZ. f_equal. rewrite (nth_indep _ 0%Z (Z.of_nat (hits (Nat.eqb 0) l)))
+    by now rewrite map_length, seq_length.
+  rewrite (map_nth (fun x => Z.of_nat (hits (Nat.eqb x) l))), seq_nth by assumption. cbn [Nat.add]. now rewrite INR_IZR_INZ.
+Qed.
 Section Counts.
 Variables (N m : nat) (c : list Z) (l : list nat) (Q : nat -> R) (t a : R).
 Hypothesis two_symbols : (1 < N)%nat.
@@ -291,13 +298,8 @@ Proof.
   - destruct (draws_of_ok c Pc 0) as [Hl [Hf Hc]]. exists (draws_of 0 c). rewrite El in Hf, Hc. split; [lia|split; [|exact Hc]].
     eapply Forall_impl; [|exact Hf]. cbn. intros; lia.
   - intros Q s HQ Hs Hc. split; [assumption|]. replace (ratio r d) with (2 * t) by (unfold ratio, t; field; lra).
-    assert (share_is_freq : forall x, (x < N)%nat -> share c x = freq s x).
-    { intros x Hx. pose proof (total_drawn _ _ _ _ Hs) as E. destruct Hs as [Hl [_ ->]]. unfold share, freq.
-      rewrite E, Hl, <- !INR_IZR_INZ. f_equal. rewrite (nth_indep _ 0%Z (Z.of_nat (hits (Nat.eqb 0) s)))
-        by now rewrite map_length, seq_length.
-      rewrite (map_nth (fun x => Z.of_nat (hits (Nat.eqb x) s))), seq_nth by assumption. cbn [Nat.add]. now rewrite INR_IZR_INZ. }
     apply Rle_trans with (sum N (fun x => Rabs (Q x - freq s x))).
-    + right. apply suml_ext. intros x Hx. apply in_range in Hx. now rewrite share_is_freq.
+    + right. apply suml_ext. intros x Hx. apply in_range in Hx. now rewrite (shares_are_frequencies _ _ _ _ Hs).
     + apply (not_contradicted_is_near N (Z.to_nat m) c s Q t (ratio a b / (2 ^ N - 2))); auto; [lia|].
       intros k Hk Hsum Hmost Ht. rewrite M in Ht |- *.
       assert (Lt : IZR m * t < INR k).

@@ -1,7 +1,7 @@
 (** What the definitions of [SpecRecords] should imply, what samples of whole records tell, and files that [records_check]
     should take or refuse. *)
 From Coq Require Import Reals List ZArith Lia Lra.
-Require Import Spec ExpLow Support Check Sanity SpecRecords Records Delta.
+Require Import Spec ExpLow Support Check Sanity SpecRecords Records Delta Limits Learnt Observed RecordsLearnt.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -41,28 +41,6 @@ Proof.
     apply (Rmult_le_reg_l (view_weight f i)); [assumption|]. lra.
   - intros x Hx Hp. pose proof (possible_view n see P i x HP Hx) as L.
     specialize (H (see i x) (HS i x Hi Hx) ltac:(lra)). apply (Rmult_le_compat_l (view_weight f i)) in H; lra.
-Qed.
-
-(** * Deltas add *)
-
-Lemma draws_of_a_view n see P i N m : (forall x, (x < n)%nat -> (see i x < N)%nat) ->
-  forall g, expect n P m (fun l => g (map (see i) l)) = expect N (law_of_view n see P i) m g.
-Proof.
-  intros H. induction m as [|m IH]; intros g; [reflexivity|]. cbn [expect map].
-  transitivity (mean n P (fun x => expect N (law_of_view n see P i) m (fun l => g (see i x :: l)))).
-  - apply suml_ext. intros x _. f_equal. exact (IH (fun l => g (see i x :: l))).
-  - exact (mean_of_view n see P i N (fun z => expect N (law_of_view n see P i) m (fun l => g (z :: l))) H).
-Qed.
-(* For every joint law P: if m draws of view i mislead about it with probability at most d i, then m draws of whole records
-   mislead about some view with probability at most the sum of all d i. *)
-Theorem deltas_add V n see P (N : nat -> nat) m (misled : nat -> list nat -> bool) (d : nat -> R) : prior n P ->
-  (forall i x, (i < V)%nat -> (x < n)%nat -> (see i x < N i)%nat) ->
-  (forall i, (i < V)%nat -> prob (N i) (law_of_view n see P i) m (misled i) <= d i) ->
-  prob n P m (fun l => existsb (fun i => misled i (map (see i) l)) (seq 0 V)) <= sum V d.
-Proof.
-  intros HP HS HD. eapply Rle_trans; [apply (union_bound n P m (seq 0 V) (fun i l => misled i (map (see i) l)) HP)|].
-  apply suml_le. intros i Hi. apply in_range in Hi. eapply Rle_trans; [|exact (HD i Hi)]. right.
-  exact (draws_of_a_view n see P i (N i) m (fun x Hx => HS i x Hi Hx) (fun l => indicator (misled i l))).
 Qed.
 
 (** * The definitions *)
@@ -123,6 +101,71 @@ Proof.
     destruct V as [M [X _]]. exact (conj M (conj X (conj A (conj I I)))).
 Qed.
 
+(** * What samples tell of whole records *)
+
+Theorem a_larger_delta_is_weaker_for_records f m es a b : a <= b -> records_learnt f m es a -> records_learnt f m es b.
+Proof.
+  intros H [E [D L]]. split; [exact E|split; [exact D|]]. intros n see P HP HS. destruct (L n see P HP HS) as [B C].
+  split; [lra|exact C].
+Qed.
+(* No view misleads more often than the delta of the whole. *)
+Theorem each_view_misleads_no_more_often_than_any f m es delta n see P i : records_learnt f m es delta -> prior n P ->
+  (forall i x, (i < views f)%nat -> (x < n)%nat -> (see i x < inputs (view f i))%nat) -> (i < views f)%nat ->
+  prob (inputs (view f i)) (law_of_view n see P i) m (misled (view f i) (nth i es Given) (law_of_view n see P i)) <= delta.
+Proof.
+  intros [_ [_ H]] HP HS Hi. destruct (H n see P HP HS) as [B _]. eapply Rle_trans; [|exact B]. unfold prob.
+  rewrite <- (draws_of_a_view n see P i _ m (fun x Hx => HS i x Hi Hx)
+    (fun l => indicator (misled (view f i) (nth i es Given) (law_of_view n see P i) l))).
+  apply expect_le; [exact HP|]. intros l. unfold indicator.
+  destruct (misled _ _ _ (map (see i) l)) eqn:E; [|destruct (misled_somewhere _ _ _ _ _ _); lra].
+  replace (misled_somewhere f es n see P l) with true; [lra|]. symmetry. apply existsb_exists. exists i.
+  split; [now apply in_range|exact E].
+Qed.
+(* If all samples are the evidence of a view, its own delta is at most that of the whole; so it is with counts. *)
+Theorem all_samples_mislead_about_a_view_as_they_do_alone f m es delta n see P i a b c r d : records_learnt f m es delta ->
+  prior n P -> (forall i x, (i < views f)%nat -> (x < n)%nat -> (see i x < inputs (view f i))%nat) -> (i < views f)%nat ->
+  nth i es Given = AllSamples a b -> set (view f i) = Ball c r d ->
+  prob (inputs (view f i)) (law_of_view n see P i) m (outside (inputs (view f i)) (law_of_view n see P i) (ratio r d)) <= delta.
+Proof.
+  intros H HP HS Hi E S. pose proof (each_view_misleads_no_more_often_than_any f m es delta n see P i H HP HS Hi) as B.
+  unfold misled in B. rewrite E, S in B. exact B.
+Qed.
+Theorem counts_contradict_the_law_of_a_view_as_they_do_alone f m es delta n see P i a b c r d : records_learnt f m es delta ->
+  prior n P -> (forall i x, (i < views f)%nat -> (x < n)%nat -> (see i x < inputs (view f i))%nat) -> (i < views f)%nat ->
+  nth i es Given = TheseCounts a b -> set (view f i) = Ball c r d ->
+  prob (inputs (view f i)) (law_of_view n see P i) m
+    (contradicted (inputs (view f i)) (law_of_view n see P i) (ratio a b / (2 ^ inputs (view f i) - 2))) <= delta.
+Proof.
+  intros H HP HS Hi E S. pose proof (each_view_misleads_no_more_often_than_any f m es delta n see P i H HP HS Hi) as B.
+  unfold misled in B. rewrite E, S in B. exact B.
+Qed.
+Theorem counts_of_views_are_as_many_as_the_records f m es delta i : records_learnt f m es delta -> (i < views f)%nat ->
+  nth i es Given <> Given -> total (counts_in (view f i)) = Z.of_nat m /\ length (counts_in (view f i)) = inputs (view f i).
+Proof.
+  intros [_ [[n [see [l [_ [_ [_ D]]]]]] _]] Hi He. specialize (D i Hi He). split; [exact (total_drawn _ _ _ _ D)|].
+  destruct D as [_ [_ ->]]. now rewrite map_length, seq_length.
+Qed.
+(* Whoever makes a mechanism for each sample of m records, so that it keeps its promise wherever these do not mislead, keeps it
+   but with probability delta. *)
+Theorem what_records_promise_holds_but_with_delta f m es delta n see P (kept : list nat -> bool) : records_learnt f m es delta ->
+  prior n P -> (forall i x, (i < views f)%nat -> (x < n)%nat -> (see i x < inputs (view f i))%nat) ->
+  (forall l, misled_somewhere f es n see P l = false -> kept l = true) -> prob n P m (fun l => negb (kept l)) <= delta.
+Proof.
+  intros [_ [_ H]] HP HS HK. destruct (H n see P HP HS) as [B _]. eapply Rle_trans; [|exact B]. unfold prob.
+  apply expect_le; [exact HP|]. intros l. specialize (HK l). unfold indicator.
+  destruct (misled_somewhere f es n see P l); [destruct (kept l); cbn; lra|]. rewrite (HK eq_refl). cbn. lra.
+Qed.
+(* Views that were not learnt are given: what the records promise then holds of all laws that have them. *)
+Theorem records_that_do_not_mislead_have_the_laws_of_the_file f m es delta n see P l : records_learnt f m es delta ->
+  prior n P -> (forall i x, (i < views f)%nat -> (x < n)%nat -> (see i x < inputs (view f i))%nat) ->
+  records_drawn f m es n see l -> misled_somewhere f es n see P l = false ->
+  (forall i, (i < views f)%nat -> nth i es Given = Given -> among (inputs (view f i)) (set (view f i)) (law_of_view n see P i)) ->
+  record_laws f n see P.
+Proof.
+  intros [_ [_ H]] HP HS HD HM HG. destruct (H n see P HP HS) as [_ C]. split; [exact HP|]. intros i Hi.
+  destruct (nth i es Given) eqn:E; [now apply HG| |]; (apply (C l HD HM i Hi); congruence).
+Qed.
+
 (** * Files *)
 
 Definition takes_records (f : records_file) : Prop := records_check f = true.
@@ -141,3 +184,21 @@ Example and_no_less_from_below : refuses_records (RecordsFile log3 (Some less) 2
 Example a_view_that_breaks_its_own_promise_is_refused : refuses_records (RecordsFile log3 None 0 [(1, warner less None None all)])%Z.
 Proof. vm_compute. reflexivity. Qed.
 Example no_view_is_refused : refuses_records (RecordsFile log3 None 0 []). Proof. vm_compute. reflexivity. Qed.
+(* Four records of two values, two of each: of radius 1, or 0.99, and a delta of 1/8 or a little less. *)
+Definition four (r : Z) (d : positive) : file := File 2 2 2 [[3; 1]; [1; 3]]%Z log3 None None (Ball [2; 2]%Z r d).
+Definition of_four (m : Z) (a : Z) (b : positive) (s : support_of_view) (r : Z) (d : positive) : bool :=
+  records_support (RecordsFile log3 None 1 [(1%Z, four r d); (1%Z, first)]) m (a, b) [s; NoSupport].
+Definition by_all (a : Z) (b : positive) : support_of_view := ByAllSamples (a, b) [Rare 3 0; Rare 4 0].
+Definition by_counts (a : Z) (b : positive) : support_of_view := ByTheseCounts (a, b) [Rare 2 0; Gap 4].
+Example four_samples_teach_within_1 : of_four 4 1 8 (by_all 1 8) 1 1 = true. Proof. vm_compute. reflexivity. Qed.
+Example and_not_within_less : of_four 4 1 8 (by_all 1 8) 99 100 = false. Proof. vm_compute. reflexivity. Qed.
+Example nor_more_often : of_four 4 12 100 (by_all 12 100) 1 1 = false. Proof. vm_compute. reflexivity. Qed.
+Example the_whole_misleads_as_often : of_four 4 12 100 (by_all 1 8) 1 1 = false. Proof. vm_compute. reflexivity. Qed.
+Example three_records_do_not_have_these_counts : of_four 3 1 8 (by_all 1 8) 1 1 = false. Proof. vm_compute. reflexivity. Qed.
+Example five_records_do_not_have_these_counts : of_four 5 1 8 (ByAllSamples (1%Z, 8%positive) [Rare 3 0; Rare 4 0; Rare 5 0]) 1 1 = false.
+Proof. vm_compute. reflexivity. Qed.
+Example these_counts_teach_more : of_four 4 1 8 (by_counts 1 8) 4 5 = true. Proof. vm_compute. reflexivity. Qed.
+Example two_deltas_add : records_support (RecordsFile log3 None 1 [(1%Z, four 1 1); (1%Z, four 1 1)]) 4 (1%Z, 4%positive) [by_all 1 8; by_all 1 8] = true.
+Proof. vm_compute. reflexivity. Qed.
+Example and_to_no_less : records_support (RecordsFile log3 None 1 [(1%Z, four 1 1); (1%Z, four 1 1)]) 4 (24%Z, 100%positive) [by_all 1 8; by_all 1 8] = false.
+Proof. vm_compute. reflexivity. Qed.

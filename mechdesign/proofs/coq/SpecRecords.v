@@ -36,3 +36,35 @@ Definition record_promise (f : records_file) : Prop :=
     match record_lower f with None => True
     | Some l => forall P, record_laws f n see P -> forall x i y, (x < n)%nat -> is_report f i y ->
         exp (- nats l) * mean n P (fun x' => record_K f see x' i y) <= record_K f see x i y end.
+
+(* What shows that the law of a view is in its set: nothing here, so that it is given; that all samples lie within the radius
+   of their prior but with probability a/b; or that the counts of the file do not contradict it, at a delta of a/b. *)
+Inductive evidence := Given | AllSamples (a : Z) (b : positive) | TheseCounts (a : Z) (b : positive).
+(* Draws of a view of the law Q mislead about it. *)
+Definition misled (g : file) (e : evidence) (Q : nat -> R) (l : list nat) : bool :=
+  match e, set g with
+  | Given, _ => false
+  | AllSamples _ _, Ball _ r d => outside (inputs g) Q (ratio r d) l
+  | TheseCounts a b, Ball _ _ _ => contradicted (inputs g) Q (ratio a b / (2 ^ inputs g - 2)) l
+  | _, _ => true
+  end.
+(* Draws of records mislead about some view, each with its own evidence. *)
+Definition misled_somewhere (f : records_file) (es : list evidence) (n : nat) (see : nat -> nat -> nat) (P : nat -> R)
+  (l : list nat) : bool :=
+  existsb (fun i => misled (view f i) (nth i es Given) (law_of_view n see P i) (map (see i) l)) (seq 0 (views f)).
+(* The list l holds m records, and their views have the counts in the file where these are evidence. *)
+Definition counts_in (g : file) : list Z := match set g with Ball c _ _ => c | _ => [] end.
+Definition records_drawn (f : records_file) (m : nat) (es : list evidence) (n : nat) (see : nat -> nat -> nat) (l : list nat) : Prop :=
+  length l = m /\ Forall (fun x => (x < n)%nat) l /\
+  forall i, (i < views f)%nat -> nth i es Given <> Given -> drawn (inputs (view f i)) m (counts_in (view f i)) (map (see i) l).
+(* The counts in the file are those of m records. Whatever the records, their views and their joint law are, m independent
+   draws from it mislead about some view with probability at most delta; and if m records with these counts mislead about
+   none, every view with evidence has a law in its set. *)
+Definition records_learnt (f : records_file) (m : nat) (es : list evidence) (delta : R) : Prop :=
+  length es = views f /\
+  (exists n see l, (forall i x, (i < views f)%nat -> (x < n)%nat -> (see i x < inputs (view f i))%nat) /\ records_drawn f m es n see l) /\
+  forall n see P, prior n P -> (forall i x, (i < views f)%nat -> (x < n)%nat -> (see i x < inputs (view f i))%nat) ->
+    prob n P m (misled_somewhere f es n see P) <= delta /\
+    forall l, records_drawn f m es n see l -> misled_somewhere f es n see P l = false ->
+      forall i, (i < views f)%nat -> nth i es Given <> Given ->
+        among (inputs (view f i)) (set (view f i)) (law_of_view n see P i).

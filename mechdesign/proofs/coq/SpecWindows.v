@@ -45,10 +45,16 @@ Definition stated (f : windows_file) (s j : nat) : R := IZR (nth j (map snd (snd
 Definition as_stated (f : windows_file) (N : nat) (lands : nat -> nat -> nat -> R) (P : nat -> R) : Prop :=
   prior N P /\ forall s j, is_window f s j -> stated f s j <= held_by f N lands P s j.
 
-(* Reports are probabilities; no report makes a string more likely by more than e^eps in any of the populations, nor with a
-   cap one string by more than e^cap than another in any; and samples that are held as stated are such a population. *)
+(* Where strings lie: each somewhere on the circle of every seed. *)
+Definition laws_of_strings (f : windows_file) (N : nat) (lands : nat -> nat -> nat -> R) : Prop :=
+  forall s x, (s < number_of_seeds f)%nat -> (x < N)%nat -> prior (circle f) (lands s x).
+
+(* Some strings and samples of them are held as stated. Wherever strings lie, reports are probabilities; no report makes a
+   string more likely by more than e^eps in any of the populations, nor with a cap one string by more than e^cap than another
+   in any; and samples that are held as stated are such a population, so that there is one. *)
 Definition windows_promise (f : windows_file) : Prop :=
-  forall N lands, (forall s x, (s < number_of_seeds f)%nat -> (x < N)%nat -> prior (circle f) (lands s x)) ->
+  (exists N lands P, laws_of_strings f N lands /\ as_stated f N lands P) /\
+  forall N lands, laws_of_strings f N lands ->
   (forall x, (x < N)%nat -> (forall s j, is_window f s j -> 0 <= windows_K f lands x s j) /\
     sum (number_of_seeds f) (fun s => sum (length (windows f s)) (fun j => windows_K f lands x s j)) = 1) /\
   (forall Q, populations f N lands Q -> forall x s j, (x < N)%nat -> is_window f s j ->

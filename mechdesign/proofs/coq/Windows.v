@@ -1,5 +1,5 @@
 (** A test in integers that proves what a file of windows promises: [windows_check_correct]. *)
-From Coq Require Import Reals List ZArith Bool Lia Lra.
+From Coq Require Import Reals List ZArith Bool Orders Mergesort Lia Lra.
 Require Import Spec ExpLow Support Check SpecWindows.
 Import ListNotations.
 Open Scope Z_scope.
@@ -17,6 +17,36 @@ Definition cap_of_seed (e : Z * Z) (q u : Z) (s : Z * list (Z * Z)) : bool :=
   (u * turns + (whole - u) * Z.of_nat (length (snd s))) * snd e <=? fst e * u * turns.
 Definition share_is_held (e : Z * Z) (u all held : Z) : bool :=
   all * (whole - u) * snd e <=? held * (fst e * whole - u * snd e).
+(* Samples that lie as a seed states: masses at places, (place, mass). Windows that go round R times hold all R times, so that
+   what lies from the first window on up to a border is known for every border: that of the windows before it, less what
+   went round. Nothing is proved of these places; the test is whether every window holds what it states. *)
+Module Rising <: TotalLeBool'.
+  Definition t := (Z * Z)%type.
+  Definition leb (x y : t) := (fst x <=? fst y)%Z.
+  Infix "<=?" := leb.
+  Theorem leb_total : forall x y, (x <=? y) = true \/ (y <=? x) = true.
+  Proof. intros x y. unfold leb. rewrite !Z.leb_le. lia. Qed.
+End Rising.
+Module Rises := Sort Rising.
+Fixpoint borders (q all n held : Z) (l : list (Z * Z)) : list (Z * Z) :=
+  match l with [] => [] | w :: l => (n mod q, held - n / q * all) :: borders q all (n + fst w) (held + snd w) l end.
+Fixpoint between_borders (p q all : Z) (l : list (Z * Z)) : list (Z * Z) :=
+  match l with
+  | [] => []
+  | b :: l => ((p + fst b) mod q, match l with [] => all | c :: _ => snd c end - snd b) :: between_borders p q all l
+  end.
+Definition samples_as_stated (q : Z) (s : Z * list (Z * Z)) : list (Z * Z) :=
+  let all := total (map snd (snd s)) / (total (map fst (snd s)) / q) in
+  between_borders (fst s) q all (Rises.sort (borders q all 0 0 (snd s))).
+(* What a window of n buckets from p on holds of them, and whether windows hold as much as they state. *)
+Definition held_of (masses : list (Z * Z)) (q p n : Z) : Z :=
+  total (map (fun m => let d := fst m - p in if (if d <? 0 then d + q else d) <? n then snd m else 0) masses).
+Fixpoint hold_as_stated (masses : list (Z * Z)) (q p : Z) (l : list (Z * Z)) : bool :=
+  match l with [] => true | (n, h) :: l => (h <=? held_of masses q (p mod q) n) && hold_as_stated masses q (p + n) l end.
+Definition samples_lie (q all : Z) (s : Z * list (Z * Z)) : bool :=
+  let masses := samples_as_stated q s in
+  forallb (fun m => (0 <=? fst m) && (fst m <? q) && (0 <=? snd m)) masses && (total (map snd masses) <=? all)
+  && hold_as_stated masses q (fst s) (snd s).
 Definition head_holds (f : windows_file) : bool :=
   let e := below_exp (windows_eps f) in
   (0 <? buckets f) && (0 <=? uniform f) && (uniform f <? whole) && (0 <? all_samples f) && proper (windows_eps f)
@@ -26,7 +56,7 @@ Definition seed_holds (f : windows_file) : Z * list (Z * Z) -> bool :=
   let most := match windows_cap f with None => (0, 0) | Some c => below_exp c end in
   fun s => seed_goes_round (buckets f) s
     && match windows_cap f with None => true | Some _ => cap_of_seed most (buckets f) (uniform f) s end
-    && forallb (fun w => least_held f <=? snd w) (snd s).
+    && forallb (fun w => least_held f <=? snd w) (snd s) && samples_lie (buckets f) (all_samples f) s.
 Definition windows_check (f : windows_file) : bool := head_holds f && forallb (seed_holds f) (seeds f).
 
 (* For people: the seeds that fail, each with the first window that holds too little, or the number of its windows; and the
@@ -101,6 +131,81 @@ Proof.
   destruct (IH (p + Z.to_nat n)%nat j ltac:(lia)) as [I E]. split; [now right|exact E].
 Qed.
 
+(* One part of all, in one bucket, and masses over a whole, of which the rest lies in bucket 0. *)
+Lemma sum_at q x c : (x < q)%nat -> sum q (fun b => if Nat.eqb b x then c else 0) = c.
+Proof. intros H. rewrite sum_suml. apply suml_one; [apply seq_NoDup|now apply in_range]. Qed.
+Definition law_of_masses (all : R) (masses : list (Z * Z)) (b : nat) : R :=
+  suml masses (fun m : Z * Z => if Nat.eqb b (Z.to_nat (fst m)) then IZR (snd m) / all else 0)
+  + (if Nat.eqb b 0 then 1 - suml masses (fun m : Z * Z => IZR (snd m) / all) else 0).
+Lemma total_masses masses : IZR (total (map snd masses)) = suml masses (fun m : Z * Z => IZR (snd m)).
+Proof. rewrite IZR_total. apply suml_map. Qed.
+Lemma masses_are_a_law q all masses : (0 < q)%Z -> (0 < all)%Z ->
+  (forall m, In m masses -> (0 <= fst m < q)%Z /\ (0 <= snd m)%Z) -> (total (map snd masses) <= all)%Z ->
+  prior (Z.to_nat q) (law_of_masses (IZR all) masses) /\ 0 <= 1 - suml masses (fun m : Z * Z => IZR (snd m) / IZR all).
+Proof.
+  intros Hq Ha Hm Ht. apply IZR_lt in Ha. apply IZR_le in Ht. rewrite total_masses in Ht.
+  assert (P : forall m, In m masses -> 0 <= IZR (snd m) / IZR all).
+  { intros m H. destruct (Hm m H) as [_ G]. apply IZR_le in G. apply Rmult_le_pos; [assumption|left; now apply Rinv_0_lt_compat]. }
+  assert (L : 0 <= 1 - suml masses (fun m : Z * Z => IZR (snd m) / IZR all)).
+  { unfold Rdiv. rewrite suml_scal_r. apply (Rmult_le_reg_r (IZR all)); [assumption|]. rewrite Rmult_0_l, Rmult_minus_distr_r.
+    rewrite Rmult_assoc, Rinv_l by lra. lra. }
+  split; [|exact L]. split.
+  - intros b _. unfold law_of_masses. apply Rplus_le_le_0_compat.
+    + apply suml_nonneg. intros m H. destruct (Nat.eqb _ _); [now apply P|lra].
+    + destruct (Nat.eqb b 0); [exact L|lra].
+  - unfold law_of_masses. rewrite sum_suml, suml_plus, suml_swap, <- (sum_suml _ (fun b => if Nat.eqb b 0 then _ else 0)).
+    rewrite sum_at by lia. rewrite (suml_ext masses _ (fun m => IZR (snd m) / IZR all)); [lra|].
+    intros m H. destruct (Hm m H) as [G _]. rewrite <- sum_suml. apply sum_at. lia.
+Qed.
+(* A window holds what lies at a place of it, at least. *)
+Lemma inside_at q x c p n : (0 < q)%Z -> (0 <= x < q)%Z -> (0 <= p)%Z -> 0 <= c ->
+  (if ((if x - p mod q <? 0 then x - p mod q + q else x - p mod q) <? n)%Z then c else 0)
+  <= inside (Z.to_nat q) (fun b => if Nat.eqb b (Z.to_nat x) then c else 0) (Z.to_nat p, Z.to_nat n).
+Proof.
+  intros Hq Hx Hp Hc. unfold inside. cbn [fst snd]. rewrite sum_suml. pose proof (Z.mod_pos_bound p q Hq) as B.
+  set (d := (if x - p mod q <? 0 then x - p mod q + q else x - p mod q)%Z).
+  assert (D : (0 <= d < q)%Z /\ ((p + d) mod q = x)%Z).
+  { unfold d. destruct (Z.ltb_spec (x - p mod q) 0); (split; [lia|]).
+    - rewrite <- Z.add_mod_idemp_l by lia. replace (p mod q + (x - p mod q + q))%Z with (x + 1 * q)%Z by ring.
+      rewrite Z.mod_add by lia. now apply Z.mod_small.
+    - rewrite <- Z.add_mod_idemp_l by lia. replace (p mod q + (x - p mod q))%Z with x by ring. now apply Z.mod_small. }
+  assert (N : forall l : list nat, 0 <= suml l (fun i => if Nat.eqb ((Z.to_nat p + i) mod Z.to_nat q) (Z.to_nat x) then c else 0))
+    by (intros; apply suml_nonneg; intros; destruct (Nat.eqb _ _); lra).
+  destruct (Z.ltb_spec d n) as [L|L]; [|apply N]. rewrite <- (suml_one (seq 0 (Z.to_nat n)) (Z.to_nat d) c) at 1;
+    [|apply seq_NoDup|apply in_range; lia].
+  apply suml_le. intros i _. destruct (Nat.eqb_spec i (Z.to_nat d)) as [->|]; [|destruct (Nat.eqb _ _); lra].
+  rewrite <- Z2Nat.inj_add, <- Z2Nat.inj_mod by lia. rewrite (proj2 D), Nat.eqb_refl. lra.
+Qed.
+Lemma window_holds q all masses p n : (0 < q)%Z -> (0 < all)%Z -> (0 <= p)%Z ->
+  (forall m, In m masses -> (0 <= fst m < q)%Z /\ (0 <= snd m)%Z) -> (total (map snd masses) <= all)%Z ->
+  IZR (held_of masses q (p mod q) n) / IZR all <= inside (Z.to_nat q) (law_of_masses (IZR all) masses) (Z.to_nat p, Z.to_nat n).
+Proof.
+  intros Hq Ha Hp Hm Ht. destruct (masses_are_a_law q all masses Hq Ha Hm Ht) as [_ L]. pose proof (IZR_lt _ _ Ha) as Pa.
+  unfold held_of, inside, law_of_masses. cbn [fst snd]. rewrite IZR_total, suml_map, sum_suml, suml_plus.
+  apply Rle_trans with (suml masses (fun m : Z * Z => suml (seq 0 (Z.to_nat n))
+    (fun i => if Nat.eqb ((Z.to_nat p + i) mod Z.to_nat q) (Z.to_nat (fst m)) then IZR (snd m) / IZR all else 0))).
+  - unfold Rdiv at 1. rewrite <- suml_scal_r. apply suml_le. intros m H. destruct (Hm m H) as [G1 G2]. apply IZR_le in G2.
+    eapply Rle_trans; [|apply (inside_at q (fst m) (IZR (snd m) / IZR all) p n Hq G1 Hp)].
+    + cbv zeta. destruct (_ <? n)%Z; unfold Rdiv; lra.
+    + apply Rmult_le_pos; [assumption|left; now apply Rinv_0_lt_compat].
+  - rewrite suml_swap. rewrite <- (Rplus_0_r (suml (seq 0 (Z.to_nat n)) _)) at 1. apply Rplus_le_compat; [right; reflexivity|].
+    apply suml_nonneg. intros i _. destruct (Nat.eqb _ 0); lra.
+Qed.
+Lemma windows_hold q all masses : (0 < q)%Z -> (0 < all)%Z ->
+  (forall m, In m masses -> (0 <= fst m < q)%Z /\ (0 <= snd m)%Z) -> (total (map snd masses) <= all)%Z ->
+  forall l p, (0 <= p)%Z -> (forall w, In w l -> (0 <= fst w)%Z) -> hold_as_stated masses q p l = true ->
+  forall j, (j < length l)%nat -> IZR (nth j (map snd l) 0%Z) / IZR all
+    <= inside (Z.to_nat q) (law_of_masses (IZR all) masses) (nth j (windows_from (Z.to_nat p) l) (O, O)).
+Proof.
+  intros Hq Ha Hm Ht. induction l as [|[n h] l IH]; intros p Hp Hl H j Hj; [cbn in Hj; lia|].
+  cbn [hold_as_stated] in H. apply andb_prop in H as [H1 H2]. apply Z.leb_le, IZR_le in H1.
+  pose proof (Hl (n, h) (or_introl eq_refl)) as Hn. cbn [fst] in Hn. destruct j as [|j].
+  - cbn [map nth windows_from snd]. eapply Rle_trans; [|now apply (window_holds q all masses p n)].
+    apply Rmult_le_compat_r; [left; apply Rinv_0_lt_compat; now apply IZR_lt|assumption].
+  - cbn [map nth windows_from]. rewrite <- Z2Nat.inj_add by lia. apply IH; [lia| |assumption|cbn in Hj; lia].
+    intros w Hw. apply Hl. now right.
+Qed.
+
 Section File.
 Variable f : windows_file.
 Hypothesis checked : windows_check f = true.
@@ -153,7 +258,8 @@ Lemma seed_parts s : (s < M)%nat -> (0 < total (map fst (lengths s)))%Z /\ (tota
   (forall v, In v (lengths s) -> (1 <= fst v <= buckets f)%Z /\ (least_held f <= snd v)%Z) /\
   match windows_cap f with None => True | Some c => cap_of_seed (below_exp c) (buckets f) (uniform f) (seed f s) = true end.
 Proof.
-  intros Hs. pose proof (seed_is_right s Hs) as H. unfold seed_holds in H. apply andb_prop in H as [H Hheld].
+  intros Hs. pose proof (seed_is_right s Hs) as H. unfold seed_holds in H. apply andb_prop in H as [H _].
+  apply andb_prop in H as [H Hheld].
   apply andb_prop in H as [H Hcap]. unfold seed_goes_round in H. fold (lengths s) in H, Hheld. apply andb_prop in H as [H Hl].
   apply andb_prop in H as [H Hm]. apply andb_prop in H as [_ Ht]. apply Z.ltb_lt in Ht. apply Z.eqb_eq in Hm.
   rewrite forallb_forall in Hl, Hheld. split; [assumption|split; [assumption|split]].
@@ -342,9 +448,31 @@ Qed.
 
 End Laws.
 
+(* One string, which lies on the circle of each seed as the samples do. *)
+Lemma samples_are_somewhere : exists N lands P, laws_of_strings f N lands /\ as_stated f N lands P.
+Proof.
+  set (law := fun s : nat => law_of_masses (IZR (all_samples f)) (samples_as_stated (buckets f) (seed f s))).
+  destruct head_parts as [Hq [_ [Ha _]]].
+  assert (G : forall s, (s < M)%nat -> (forall m, In m (samples_as_stated (buckets f) (seed f s)) ->
+      (0 <= fst m < buckets f)%Z /\ (0 <= snd m)%Z) /\ (total (map snd (samples_as_stated (buckets f) (seed f s))) <= all_samples f)%Z /\
+    (0 <= fst (seed f s))%Z /\ hold_as_stated (samples_as_stated (buckets f) (seed f s)) (buckets f) (fst (seed f s)) (lengths s) = true).
+  { intros s Hs. pose proof (seed_is_right s Hs) as H. unfold seed_holds, seed_goes_round, samples_lie in H. split_bools.
+    repeat match goal with H : (_ <=? _)%Z = true |- _ => apply Z.leb_le in H end.
+    split; [|repeat split; assumption]. intros m Hm.
+    match goal with H : forallb (fun m => (0 <=? fst m)%Z && _ && _) _ = true |- _ => rewrite forallb_forall in H; specialize (H m Hm) end.
+    split_bools. repeat match goal with H : (_ <=? _)%Z = true |- _ => apply Z.leb_le in H | H : (_ <? _)%Z = true |- _ => apply Z.ltb_lt in H end. lia. }
+  exists 1%nat, (fun s _ => law s), (fun _ => 1). split; [|split].
+  - intros s x Hs _. destruct (G s Hs) as [G1 [G2 _]]. now apply masses_are_a_law.
+  - split; [intros; lra|unfold sum; cbn; lra].
+  - intros s j [Hs Hj]. destruct (G s Hs) as [G1 [G2 [G3 G4]]]. unfold windows in Hj. rewrite windows_length in Hj.
+    unfold held_by, mean, sum. cbn [seq fold_right]. rewrite Rplus_0_r, Rmult_1_l. unfold stated, window, windows, circle.
+    apply (windows_hold (buckets f) (all_samples f) _ Hq Ha G1 G2); [assumption| |exact G4|exact Hj].
+    intros v Hv. destruct (seed_parts s Hs) as [_ [_ [L _]]]. specialize (L v Hv). lia.
+Qed.
+
 Theorem windows_check_is_right : windows_promise f.
 Proof.
-  intros N lands laws. split; [|split; [|split]].
+  split; [exact samples_are_somewhere|]. intros N lands laws. split; [|split; [|split]].
   - intros x Hx. now apply (rows_are_right N lands laws).
   - intros Q HQ x s j Hx H. now apply (above_is_right N lands laws).
   - destruct (windows_cap f) as [c|] eqn:Ec; [|exact I]. intros x x' s j Hx Hx' H. now apply (cap_is_right N lands laws c).

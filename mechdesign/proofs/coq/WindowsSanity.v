@@ -64,6 +64,13 @@ Proof.
   intros HL Hq H E Hx Hx'. unfold windows_K. destruct (window f s j) as [p n]. cbn [snd] in E. subst n.
   rewrite !inside_round by assumption. now rewrite (proj2 (HL s x (proj1 H) Hx)), (proj2 (HL s x' (proj1 H) Hx')).
 Qed.
+Theorem a_promise_of_windows_is_about_some_population f : windows_promise f -> exists N lands P,
+  (forall s x, (s < number_of_seeds f)%nat -> (x < N)%nat -> prior (circle f) (lands s x)) /\ prior N P /\
+  (forall s j, is_window f s j -> stated f s j <= held_by f N lands P s j) /\ populations f N lands P.
+Proof.
+  intros [[N [lands [P [HL HP]]]] H]. exists N, lands, P. split; [exact HL|]. destruct HP as [HP HS]. split; [exact HP|]. split; [exact HS|].
+  destruct (H N lands HL) as [_ [_ [_ D]]]. apply D. now split.
+Qed.
 Theorem a_promise_of_windows_has_its_parts f N lands : windows_promise f ->
   (forall s x, (s < number_of_seeds f)%nat -> (x < N)%nat -> prior (circle f) (lands s x)) ->
   (forall x, (x < N)%nat -> sum (number_of_seeds f) (fun s => sum (length (windows f s)) (fun j => windows_K f lands x s j)) = 1) /\
@@ -74,7 +81,7 @@ Theorem a_promise_of_windows_has_its_parts f N lands : windows_promise f ->
     windows_K f lands x s j <= exp (nats c) * windows_K f lands x' s j) /\
   (forall P, prior N P -> (forall s j, is_window f s j -> stated f s j <= held_by f N lands P s j) -> populations f N lands P).
 Proof.
-  intros H HL. destruct (H N lands HL) as [A [B [C D]]]. split; [|split; [|split; [|split]]].
+  intros [_ H] HL. destruct (H N lands HL) as [A [B [C D]]]. split; [|split; [|split; [|split]]].
   - intros x Hx. now apply A.
   - intros x s j Hx Hj. now apply A.
   - intros Q x s j HQ HB Hx Hj. apply B; [now split|assumption|assumption].
@@ -82,11 +89,34 @@ Proof.
   - intros P HP HS. apply D. now split.
 Qed.
 
+(* Two windows of one bucket each cannot hold three of four samples each, and no sample lies so. *)
+Theorem windows_that_hold_more_than_there_was_promise_nothing :
+  ~ windows_promise (WindowsFile 2 (Log 2 1) None 0 4 2 [(0, [(1, 3); (1, 3)])])%Z.
+Proof.
+  set (f := WindowsFile _ _ _ _ _ _ _). intros H. destruct (a_promise_of_windows_is_about_some_population f H) as [N [lands [P [HL [HP [HS _]]]]]].
+  pose proof (HS O O (conj (le_n 1) (le_S _ _ (le_n 1)))) as A. pose proof (HS O 1%nat (conj (le_n 1) (le_n 2))) as B.
+  assert (E : held_by f N lands P O O + held_by f N lands P O 1 = 1).
+  { unfold held_by. rewrite <- (mean_const N P 1 HP). unfold mean. rewrite !sum_suml, <- suml_plus. apply suml_ext. intros x Hx.
+    apply in_range in Hx. rewrite <- Rmult_plus_distr_l. f_equal. destruct (HL O x (le_n 1) Hx) as [_ S].
+    change (circle f) with 2%nat in S. rewrite <- S. change (window f 0 0) with (0, 1)%nat. change (window f 0 1) with (1, 1)%nat.
+    change (circle f) with 2%nat. unfold inside, sum. cbn. ring. }
+  unfold stated in A, B. cbn in A, B. lra.
+Qed.
+
 (** * Files: two buckets, of which each is a window that holds one of two samples; and others. *)
 
 Definition two (e : epsilon) (c : option epsilon) (u n h : Z) : windows_file := WindowsFile 2 e c u n h [(0, [(1, h); (1, h)])]%Z.
 Definition taken (f : windows_file) : Prop := windows_check f = true.
 Definition refused_here (f : windows_file) : Prop := windows_check f = false.
+Example windows_that_hold_more_than_there_was_are_refused : refused_here (WindowsFile 2 (Log 2 1) None 0 4 2 [(0, [(1, 3); (1, 3)])])%Z.
+Proof. vm_compute. reflexivity. Qed.
+Example so_many_samples_are_somewhere : taken (WindowsFile 2 (Log 2 1) None 0 4 2 [(0, [(1, 2); (1, 2)])])%Z. Proof. vm_compute. reflexivity. Qed.
+(* Three windows go round four buckets twice; the samples in the buckets from 3 on are 2, 1, 1, 1. *)
+Example windows_that_go_round_twice_hold_samples_twice :
+  taken (WindowsFile 4 (Log 5 3) None 0 5 3 [(3, [(3, 4); (2, 3); (3, 3)])])%Z. Proof. vm_compute. reflexivity. Qed.
+(* Samples are 12 / 2, and one window of all buckets holds three of them. *)
+Example windows_within_others_hold_no_more : refused_here (WindowsFile 4 (Log 2 1) None 0 6 3 [(0, [(4, 3); (1, 4); (3, 5)])])%Z.
+Proof. vm_compute. reflexivity. Qed.
 Example a_half_is_enough_for_log_2 : taken (two (Log 2 1) None 0 2 1). Proof. vm_compute. reflexivity. Qed.
 Example and_for_no_less : refused_here (two (Log 1999999999 1000000000) None 0 2 1). Proof. vm_compute. reflexivity. Qed.
 Example a_little_less_than_a_half_is_too_little : refused_here (two (Log 2 1) None 0 2000000001 1000000000).

@@ -71,7 +71,9 @@ def test_their_objective_is_ours_without_what_sampling_adds(N, workload):
     assert ours == pytest.approx(theirs + sampling, rel=1e-9)
 
 
-@pytest.mark.parametrize(("N", "name", "sampling"), [(8, "prefix", 1.3125), (8, "frequencies", 0.875)])
+@pytest.mark.parametrize(
+    ("N", "name", "sampling"), [(8, "prefix", 1.3125), pytest.param(8, "frequencies", 0.875, marks=pytest.mark.slow)]
+)
 def test_no_strategy_is_below_the_bound(N, name, sampling):
     """Randomized response, RAPPOR, Hadamard response, a tree, and what their own descent ends with."""
     found = best(N, name)

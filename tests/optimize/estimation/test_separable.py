@@ -96,6 +96,21 @@ def test_kind_c_is_nearly_exact(seed):
     assert SeparablePricing(ball, e).price(form, lam).upper <= greatest(ball, e, form, lam) + 1e-4 * size_of(form, lam)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_kind_c_is_exact_where_one_symbol_has_most_of_the_mass(seed):
+    """S' is that symbol and few others: a multiplier for the middle of a rectangle is far off elsewhere."""
+    rng = np.random.default_rng(seed)
+    counts = [3000, *sorted(rng.integers(1, 40, size=8).tolist(), reverse=True)]
+    ball, e = md.L1Ball.from_counts(counts, radius="0.034"), float(np.e)
+    d = np.concatenate([[-60.0], 0.47 + 0.05 * rng.random(8)])
+    form, lam = QuadraticForm(d), np.concatenate([[18.0], 0.3 + 0.05 * rng.random(8)])
+    found = Found(form, lam)
+    ThreeLevels(CountedSymbols.of(ball), L1Cone.of(ball, e)).price(form, lam, found, 3e7, 0.0)
+    rays = np.hstack(list(Rays(ball, e).of_kinds("C")))
+    true = float((form.values(rays - 1) - lam @ rays).max())
+    assert -1e-12 * size_of(form, lam) <= found.upper - true <= 1e-6 * size_of(form, lam)
+
+
 @pytest.mark.parametrize(
     ("kind", "options"),
     [("one_between.OneBetween", {"radius": 0}), ("three_levels.ThreeLevels", {"radius": "0.3"})],

@@ -56,7 +56,7 @@ def certified(ball, epsilon=1.0, workload=None, **options):
         ("relationship", {"delta": "1e-9", "bound": "weissman"}, 3.17, 3.20837010),
         ("occupation", {"radius": 0}, 7.8797, 7.90536109),
         ("education", {"radius": 0}, 9.3127, 9.32970308),
-        ("education", {"delta": "1e-9", "bound": "weissman"}, 10.0546, 10.05671),
+        pytest.param("education", {"delta": "1e-9", "bound": "weissman"}, 10.0546, 10.05671, marks=pytest.mark.slow),
     ],
 )
 def test_reference_values_from_below(name, options, least, optimum):
@@ -198,7 +198,7 @@ def test_a_design_at_a_large_epsilon_is_certified():
     ("counts", "epsilon", "options"),
     [
         (LARGE_EPSILON, 4.0, {"delta": "1e-9"}),
-        ([*LARGE_EPSILON, 900, 450, 225, 110], 5.0, {"delta": "1e-9"}),
+        pytest.param([*LARGE_EPSILON, 900, 450, 225, 110], 5.0, {"delta": "1e-9"}, marks=pytest.mark.slow),
         (LARGE_EPSILON, 3.0, {"radius": "0"}),
         ([2**k for k in range(17)], 6.0, {"radius": "2"}),
     ],

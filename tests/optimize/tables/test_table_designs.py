@@ -139,7 +139,7 @@ def arguments_of(counts, epsilon, given):
 
 
 def test_tables_at_random_reach_their_bound_and_keep_all_constraints():
-    check_random_tables(100, 1)
+    check_random_tables(30, 1)
 
 
 @pytest.mark.slow
@@ -195,7 +195,7 @@ def test_the_pairs_that_follow_are_those_that_no_invariant_table_has(seed):
         (RELATIONSHIP, KNOWN, "1.8697"),
         (RELATIONSHIP, BALL, "1.95857"),
         (EDUCATION, KNOWN, "4.76807"),
-        (EDUCATION, BALL, "4.98951"),
+        pytest.param(EDUCATION, BALL, "4.98951", marks=pytest.mark.slow),
     ],
 )
 def test_floors_that_no_table_keeps_are_refused_with_the_least_epsilon(counts, given, least):
