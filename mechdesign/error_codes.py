@@ -97,8 +97,8 @@ class InputCodes:
     missing_package = Code("Install it by pip, as the message says.")
     """An optional package is needed and is not installed."""
     # Labels and records.
-    unknown_label = Code("Correct it, add it to the alphabet, or name the label that unknown values are taken for.")
-    """A label is not one of the alphabet, or a code is not the position of one."""
+    unknown_label = Code("Correct it, add it to the categories, or name the label that unknown values are taken for.")
+    """A label is not that of a category, or a code is not the position of one."""
     label_twice = Code("Rename or remove one of the two.")
     """A label or a name stands twice where labels must differ."""
     bad_label = Code("Give an integer, or printable text of 1 to 1,000 characters without white space at its ends.")

@@ -30,7 +30,7 @@ class MechdesignError(InternalCodes, Exception):
 
     Examples
     --------
-    >>> error = InputError.unknown_label("the label 'x' is not in the alphabet")
+    >>> error = InputError.unknown_label("the label 'x' is not among the categories")
     >>> error.code, error.exit_status, InputError("a message alone").code
     ('unknown-label', 2, 'input')
     """

@@ -221,7 +221,7 @@ def missing_package(patch):
 
 
 @provokes(
-    "records[1] is not in the alphabet (show_values prints it); accepted: 'no', 'yes', or name the label that "
+    "records[1] is not among the categories (show_values prints it); accepted: 'no', 'yes', or name the label that "
     "unknown values are taken for (unknown)"
 )
 def unknown_label(patch):

@@ -36,7 +36,7 @@ def reported(
     key : Key, KeyFile or path
         As for `Mechanism.privatize`; give each attribute its own, by `Key.for_attribute`.
     unknown, missing : str, optional
-        The inputs that replace values outside the alphabet, and missing values; without them such values are refused.
+        The inputs that replace values outside the categories, and missing values; without them such values are refused.
 
     Returns
     -------

@@ -51,7 +51,7 @@ def with_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def given_mechanisms(files: Sequence[str], names: Sequence[str], problem: DesignProblem) -> list[tuple[str, Any]]:
-    """Return the mechanisms of files and of baselines with their names, on the alphabet of a problem.
+    """Return the mechanisms of files and of baselines with their names, on the categories of a problem.
 
     Of all baselines those are left out that each comparison shows for the same objective.
     """

@@ -32,11 +32,12 @@ def group_facts(solved: Design, both: GroupDesigns | None) -> list[tuple[str, st
     union = solved.problem.uncertainty.union
     if union is None:
         return []
-    how = "for the union of the sets of all groups itself"
+    how = "for the union of the sets of all groups"
     if union.cover is not None:
-        how = f"for one l1 ball of radius {float(union.cover.radius):.6g} around all sets"
+        how = f"for one l1 ball of radius {float(union.cover.radius):.6g} that holds the sets of all groups"
     if both is not None:
-        how += f", of two ways: {'; '.join(_way(both, name) for name in ('union', 'cover'))}"
+        ways = "; ".join(_way(both, name) for name in ("union", "cover"))
+        how += f". Both sets that promise to every group were tried, and the better design is kept. {ways}"
     widest = max(union.sets, key=lambda known: 0 if known.l1_ball is None else known.l1_ball.radius)
     facts = [("designed", how)]
     ball, name = widest.l1_ball, union.names[union.sets.index(widest)]
@@ -51,12 +52,12 @@ def group_facts(solved: Design, both: GroupDesigns | None) -> list[tuple[str, st
 
 
 def _way(both: GroupDesigns, name: str) -> str:
-    """Return what one of both ways gives for all records together."""
-    what = {"union": "the union itself", "cover": "one l1 ball around all sets"}[name]
+    """Return what the design for one of both sets gives for all records together."""
+    what = {"union": "The union", "cover": "one l1 ball around it"}[name]
     if name not in both.designs:
-        return f"no method covers {what}"
+        return f"{what}: no method covers it"
     made = both.designs[name]
-    value = f"{what} has {made.problem.utility.name} {amount(both.values[name], made.unit)}"
+    value = f"{what}: {made.problem.utility.name} {amount(both.values[name], made.unit)}"
     if made.reached:
         return value
     kept = "" if name == both.best else f" (--{'no-' * (name == 'union')}cover --keep-partial writes it)"

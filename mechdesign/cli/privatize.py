@@ -91,7 +91,7 @@ class RecordPrivatizationOutput(RecordsPromised, _Reports):
 )
 @report_names_option
 @permanent_options
-@click.option("--unknown", metavar="LABEL", help="Replace values outside the alphabet by this input.")
+@click.option("--unknown", metavar="LABEL", help="Replace values outside the categories by this input.")
 @click.option("--missing", metavar="LABEL", help="Replace missing values (nulls, empty fields) by this input.")
 @click.option(
     "--overwrite",
@@ -134,7 +134,7 @@ def privatize_command(
                            --mechanism education.json -o reports/
 
     Reports are drawn exactly from the proved integers with the operating system's secure randomness, one for
-    each record, in the same order; all other columns are dropped. The alphabet is the mechanism's: a value
+    each record, in the same order; all other columns are dropped. The categories are the mechanism's: a value
     outside it is an error, unless --unknown names the input that replaces it. The guarantee then holds if it covers
     the distribution of the records after the replacement. Each run draws new reports, and publishing two runs leaks
     more than one; so a file that exists is replaced only with --overwrite.

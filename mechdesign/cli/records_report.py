@@ -140,6 +140,7 @@ def records_page(
         bins={name: bins.labels for name, bins in mechanism.bins.items()},
         side=[(each, math.exp(min(each.leakage, 700.0))) for each in found.side[:_SIDE_ROWS]],
         sides=len(found.side),
+        overlap=len(mechanism.alphabets) < sum(len(part.attributes) for part in mechanism.listed),
         shared=checked.shared_tables,
         differ=[table.differ for table in checked.shared_tables if table.differ is not None],
         found=found,

@@ -37,7 +37,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "--data",
         metavar="FILE",
         help="CSV or Parquet file of records, of which one column is counted; a folder of such files, or a glob in "
-        "quotes; - reads standard input. With --delta the alphabet must be fixed beforehand: --unseen names what the "
+        "quotes; - reads standard input. With --delta the categories must be fixed beforehand: --unseen names what the "
         "records may lack.",
     ),
     click.option(

@@ -19,6 +19,7 @@ _TRACEBACK = "MECHDESIGN_TRACEBACK"
 _HALF = 200  # characters at either end of a long message
 _OPTIONS = {
     "header=False": "--no-header",
+    "the records (records=)": "--data",
     "(show_values": "(--show-values",
     "taken for (unknown)": "taken for (--unknown)",
     "taken for (missing)": "taken for (--missing)",

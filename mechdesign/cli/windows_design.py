@@ -59,7 +59,7 @@ _WINDOW_OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--windows",
         is_flag=True,
-        help="Report about any string, from an alphabet that nobody has listed: words, addresses, products. Takes "
+        help="Report about any string, also one that nobody has listed: words, addresses, products. Takes "
         "--data with --column, or --counts; --epsilon; --delta or --known; and the options below.",
     ),
     click.option(

@@ -66,7 +66,7 @@ def analyze(
     Raises
     ------
     InputError
-        If the matrix is not a mechanism on the alphabet of the set, or the utility is for other symbols.
+        If the matrix is not a mechanism on the categories of the set, or the utility is for other symbols.
     LimitError
         If the matrix is too large for exact arithmetic.
 
@@ -110,7 +110,7 @@ def analyze(
 
 
 def _aligned(exact: ExactMatrix, given: Any, uncertainty: Any) -> tuple[ExactMatrix, UncertaintySet]:
-    """Return the matrix on the alphabet of the set of priors, and the set."""
+    """Return the matrix on the categories of the set of priors, and the set."""
     if uncertainty is None:
         if not isinstance(given, Mechanism):
             raise InputError.missing_argument(
@@ -160,7 +160,7 @@ def own_epsilon(ratio: Fraction) -> Epsilon:
 
 
 def _utilities(exact: ExactMatrix, known: UncertaintySet) -> dict[str, float]:
-    """Return every utility that needs no matrix at the reference prior; those for other alphabets are left out."""
+    """Return every utility that needs no matrix at the reference prior; those for other categories are left out."""
     found = {}
     for name in utility_names(with_matrix=False):
         utility = utility_by_name(name)

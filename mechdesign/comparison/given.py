@@ -34,7 +34,7 @@ def given_rows(mechanisms: Any, problem: DesignProblem, objective: Objective) ->
     Raises
     ------
     InputError
-        If one is not a mechanism on the alphabet of the problem; the message has its name.
+        If one is not a mechanism on the categories of the problem; the message has its name.
     """
     if isinstance(mechanisms, Mapping):
         named = [(str(name), given) for name, given in mechanisms.items()]

@@ -33,7 +33,7 @@ TWO_SIDED_BESIDE_LDP: Final = (
     "The promise on both sides is weaker than local differential privacy (LDP) with the same epsilon: it is for priors "
     "in the set. For every prior it implies LDP with the sum of epsilon and lower, and no more."
 )
-"""The same for a promise on both sides, under which no report excludes a symbol."""
+"""The same for a promise on both sides, under which no report excludes a category."""
 
 CAPPED_BESIDE_LDP: Final = (
     "The promise with a cap is weaker than local differential privacy (LDP) with the same epsilon: epsilon is for "

@@ -1,1 +1,1 @@
-"""What users bring: labels, alphabets, counts, tables, containers, files."""
+"""What users bring: labels, categories, counts, tables, containers, files."""

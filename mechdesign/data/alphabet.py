@@ -1,4 +1,4 @@
-"""Labels as codes: positions in an alphabet that is given, never inferred from data.
+"""Labels as codes: positions among categories that are given, never inferred from data.
 
 Unknown and missing values are refused, or replaced by a label that the user names. The replacement changes the record
 before the mechanism reads it, so the guarantee then holds for the distribution of the changed records.
@@ -30,11 +30,11 @@ class Alphabet:
     labels : tuple of str
         Label k has code k.
     unknown : str, optional
-        The label that replaces values outside the alphabet; without it they are refused.
+        The label that replaces values outside the categories; without it they are refused.
     missing : str, optional
         The label that replaces missing values (null, NaN, empty text); without it they are refused.
     integers : {"codes", "labels"}, optional
-        What integers among records are: positions in the alphabet from 0, or labels. Without it they are
+        What integers among records are: positions among the categories from 0, or labels. Without it they are
         codes, and are refused where a label reads as an integer.
     where : callable
         Names a record by its position, for messages.
@@ -43,7 +43,7 @@ class Alphabet:
     show_values : bool
         Whether messages print records, which may then be kept in logs. Without it they name rows alone.
     explain : callable, optional
-        Says of a text outside the alphabet why it is there, in words that follow its place; None if it does not know.
+        Says of a text outside the categories why it is there, in words that follow its place; None if it does not know.
 
     Raises
     ------
@@ -171,7 +171,7 @@ class Alphabet:
         return codes
 
     def codes_of_integers(self, integers: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> Codes:
-        """Return codes that come as integers, after checking that each is a position in the alphabet.
+        """Return codes that come as integers, after checking that each is the position of a category.
 
         Parameters
         ----------
@@ -229,7 +229,9 @@ class Alphabet:
             if self.explain is not None and (why := self.explain(value)):
                 return InputError.wrong_mechanism(f"{where} {why}")
             way = ", or name the label that unknown values are taken for (unknown)" if self.replaces else ""
-            return InputError.unknown_label(f"{where} is not in the alphabet{shown}; accepted: {self._listed()}{way}")
+            return InputError.unknown_label(
+                f"{where} is not among the categories{shown}; accepted: {self._listed()}{way}"
+            )
         return InputError.wrong_record_type(f"{where} is a {type(value).__name__}{shown}; accepted: labels, as text")
 
     def shown(self, value: object) -> str:

@@ -26,7 +26,7 @@ class Encoded:
     Attributes
     ----------
     codes : int array, shape (n,)
-        Positions in the alphabet.
+        Positions among the categories.
     are_codes : bool
         Whether the records themselves are codes, rather than labels.
     container : object
@@ -71,7 +71,7 @@ def encode(records: Any, alphabet: Alphabet) -> Encoded:
     Raises
     ------
     InputError
-        For another container, or a record that is not in the alphabet (its position is named).
+        For another container, or a record that is not among the categories (its position is named).
 
     Examples
     --------

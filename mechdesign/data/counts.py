@@ -117,8 +117,8 @@ def tally(
     records : iterable of str or int
         The category of each record.
     labels : iterable, optional
-        The whole alphabet, in the order of the result; a category without a record gets the count 0, and a
-        record outside the alphabet is refused.
+        All categories, in the order of the result; a category without a record gets the count 0, and a
+        record outside the categories is refused.
     show_values : bool
         Whether messages print a record that is refused; without it they name its position alone.
 

@@ -103,7 +103,7 @@ def privatize_dataset(  # noqa: PLR0913 - what `privatize_file` takes, and an ex
         Its path is a folder, a glob or a file, and its column is in every part. Parts are CSV files, or Parquet files
         in which the columns that are kept have the same types. Names that begin with ``.`` or ``_`` are skipped.
     mechanism : Mechanism or WindowMechanism
-        Its inputs are the alphabet; windows take any text. On an executor each process proves it once.
+        Its inputs are the categories; windows take any text. On an executor each process proves it once.
     destination : ReportFile or path
         A folder, which is made if it does not exist. It gets the folders of the source. The name of a folder
         ``key=value`` **is kept as a column is**: it tells something of the records in it, which the guarantee does not
@@ -127,7 +127,7 @@ def privatize_dataset(  # noqa: PLR0913 - what `privatize_file` takes, and an ex
     ------
     InputError
         Naming part and row, for a part that cannot be read, a column that is missing or of another type than in the
-        first part, a record outside the alphabet, a full disk. Other parts are privatized all the same, until a
+        first part, a record outside the categories, a full disk. Other parts are privatized all the same, until a
         hundred have failed; if more than 20 have, a file beside the folder (``.failed.csv`` after its name) lists them
         with their reasons. Before anything is drawn: for a folder that is or lies in the other one, or that holds
         anything but reports of this mechanism from these parts by these arguments, and for a `Key` beside an executor.

@@ -65,7 +65,7 @@ class Terms:
     keep : tuple of str
         The columns that are copied, sorted.
     unknown, missing : str or None
-        The inputs that replace values outside the alphabet, and missing values.
+        The inputs that replace values outside the categories, and missing values.
     ids, key : str or None
         For permanent reports, the column of ids and the fingerprint of the key.
     """

@@ -123,7 +123,7 @@ class RecordFile:
         Raises
         ------
         InputError
-            Naming the file and the first record outside the alphabet, counted from 1.
+            Naming the file and the first record outside the categories, counted from 1.
         """
         before = 0
         named = replace(
@@ -205,7 +205,7 @@ def privatize_file(  # noqa: PLR0913 - permanent reports take a key and ids wher
     records : RecordFile
         The source and its column, which holds labels of the mechanism's inputs.
     mechanism : Mechanism or WindowMechanism
-        Its inputs are the alphabet; windows take any text.
+        Its inputs are the categories; windows take any text.
     output : ReportFile or path
         Where the reports go. A path stands for a `ReportFile` that copies no other column and replaces no file.
     key : Key, KeyFile or path, optional
@@ -227,7 +227,7 @@ def privatize_file(  # noqa: PLR0913 - permanent reports take a key and ids wher
     Raises
     ------
     InputError
-        For arguments in another order, unreadable or malformed input, a record outside the alphabet or an id that is
+        For arguments in another order, unreadable or malformed input, a record outside the categories or an id that is
         refused (its row is named), an output that cannot be written, exists already or is the input, or a full disk. No
         file is then left under the name of the output.
 

@@ -72,7 +72,7 @@ class Optimality:
             )
 
     def aligned_with(self, labels: Sequence[str]) -> Optimality:
-        """Return the claim with its utility on an alphabet with these labels (see `Utility.aligned_with`)."""
+        """Return the claim with its utility on categories with these labels (see `Utility.aligned_with`)."""
         return replace(self, utility=self.utility.aligned_with(labels))
 
 

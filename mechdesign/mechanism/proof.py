@@ -349,7 +349,7 @@ def prove(numerators: Integers, bits: int, guarantee: Guarantee) -> Proof:
     Raises
     ------
     InputError
-        If the integers are not a mechanism on the alphabet of the guarantee.
+        If the integers are not a mechanism on the categories of the guarantee.
 
     Examples
     --------

@@ -196,7 +196,7 @@ class Reporting:
         return Fraction(log_up(max(ratios))) if numerators.all() else None
 
     def alphabet(self, unknown: str | None = None, missing: str | None = None) -> Alphabet:
-        """Return the alphabet of records; ``unknown`` and ``missing`` are as in `privatize`."""
+        """Return the categories of records; ``unknown`` and ``missing`` are as in `privatize`."""
         return Alphabet(self.parts.inputs, unknown, missing)
 
     def drawing(
@@ -267,7 +267,7 @@ class Reporting:
     ) -> Any:
         """Return one report for each record, drawn exactly from the integers.
 
-        The alphabet is that of the mechanism, never inferred from the records. Without a key each call draws new
+        The categories are those of the mechanism, never inferred from the records. Without a key each call draws new
         reports, and two reports about the same record leak more than one (see `repeated`). With a key reports are
         permanent: the same id and value always get the same report, in any container, on any machine.
 
@@ -291,7 +291,7 @@ class Reporting:
             Whom the records are about, one id a record: text, or integers, which stand for their decimal text. They
             are taken as they are: "Ann" and "ann" are two ids.
         unknown, missing : str, optional
-            The inputs that replace values outside the alphabet, and missing values; without them such values are
+            The inputs that replace values outside the categories, and missing values; without them such values are
             refused. The guarantee then holds if the distribution of the *changed* records is in the set of priors.
         integers : {"codes", "labels"}, optional
             What integers in the records mean. By default they are codes, and are refused if a label is an integer.
@@ -306,7 +306,7 @@ class Reporting:
         Raises
         ------
         InputError
-            For a value outside the alphabet, or an id that is missing or neither text nor an integer, with its
+            For a value outside the categories, or an id that is missing or neither text nor an integer, with its
             position; another container; a seed instead of a generator; a key without ids, ids without a key, or a key
             together with a generator.
 

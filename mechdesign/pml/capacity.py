@@ -20,7 +20,7 @@ from mechdesign.uncertainty.base import check_about_data, check_set
 
 
 def columns_over(matrix: ArrayLike, uncertainty: UncertaintySet) -> list[list[int]]:
-    """Return the columns of a mechanism on the alphabet of a set as integers, each up to a factor of its own.
+    """Return the columns of a mechanism on the categories of a set as integers, each up to a factor of its own.
 
     Labelled rows are put in the order of the set's labels.
     """
@@ -111,7 +111,7 @@ def worst_case_leakage(matrix: ArrayLike, uncertainty: UncertaintySet) -> WorstC
     Raises
     ------
     InputError
-        If the matrix is not a mechanism on the alphabet of the set.
+        If the matrix is not a mechanism on the categories of the set.
 
     Examples
     --------

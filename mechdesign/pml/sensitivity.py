@@ -62,7 +62,7 @@ def leakage_sensitivity(matrix: ArrayLike, prior: Sequence[object], uncertainty:
     Raises
     ------
     InputError
-        If the matrix is not a mechanism on the alphabet of the set, the prior lies outside it, or an output that can
+        If the matrix is not a mechanism on the categories of the set, the prior lies outside it, or an output that can
         occur has probability 0 at the prior.
 
     Examples

@@ -73,7 +73,7 @@ class RecordSample:
             without digits among them, such as ``?`` for a missing number, is a label of its own, after the bins.
         alphabets : mapping from column to labels, optional
             The labels that a column may have, in their order. By default those in the records, by falling count; a
-            delta does not cover an alphabet, or edges of bins, that are chosen after a look at the same records.
+            delta does not cover categories, or edges of bins, that are chosen after a look at the same records.
         missing : str, optional
             The label that stands for missing values; by default these are refused.
         counts : str, optional
@@ -83,7 +83,7 @@ class RecordSample:
         Raises
         ------
         InputError
-            For columns that are not there, missing values, labels that an alphabet lacks, and counts that are none.
+            For columns that are not there, missing values, labels that are no categories, and counts that are none.
 
         Examples
         --------
@@ -116,7 +116,7 @@ class RecordSample:
         )
 
     def shape(self, attributes: Sequence[str]) -> tuple[int, ...]:
-        """Return the sizes of the alphabets of some attributes.
+        """Return the numbers of categories of some attributes.
 
         Raises
         ------

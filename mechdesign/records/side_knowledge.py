@@ -195,7 +195,7 @@ def side_leakages(mechanism: RecordMechanism, records: Any) -> tuple[SideLeakage
     if mechanism.secret is not None:
         raise InputError.set_not_accepted(
             f"the promise is about {mechanism.guarantee.whose}, and this computes what is told about the record to "
-            "those who know a column; leave the records out"
+            "those who know a column, of which a promise about a secret says nothing; leave out the records (records=)"
         )
     names = list(mechanism.alphabets)
     sample = RecordSample.of(records, names, bins=dict(mechanism.bins), alphabets=dict(mechanism.alphabets))

@@ -193,8 +193,8 @@ class L1Ball(Ball):
         records : iterable of str or int
             One category for each record.
         labels : iterable, optional
-            The whole alphabet. Without it the categories are those seen, ordered by decreasing count, then by label;
-            note that delta does not cover an alphabet that is chosen after looking at the data.
+            All categories. Without it the categories are those seen, ordered by decreasing count, then by label;
+            note that delta does not cover categories that are chosen after looking at the data.
         delta, radius, known, bound, within_simplex
             As in `from_counts`.
 

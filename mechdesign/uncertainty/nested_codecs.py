@@ -264,7 +264,7 @@ class SecretCodec(Codec):
             _check_limits(limits, joint, place)
         sets = [_plain_set(limit, place.inner(key, index, inputs=symbols[index])) for index, limit in enumerate(limits)]
         if place.inputs is not None:
-            _check_evidence(sets, joint, place)
+            _check_counts(limits, joint, place)
         return known.within(sets)
 
 
@@ -289,14 +289,14 @@ def _check_limits(limits: Sequence[Mapping[str, Any]], joint: JointCounts, place
     _check_effort(place, lambda: check_limits_of_secret(values, len(joint.labels), limits_in(limits)))
 
 
-def _check_evidence(sets: Sequence[UncertaintySet], joint: JointCounts, place: Place) -> None:
-    """Refuse limits that were derived from other counts than those of the joint distribution."""
-    for index, (known, counts) in enumerate(zip(sets, [joint.of_values, *joint.counts], strict=True)):
-        evidence = getattr(known, "evidence", None)
-        if evidence is not None and not evidence.asserted and evidence.counts != counts:
+def _check_counts(limits: Sequence[Mapping[str, Any]], joint: JointCounts, place: Place) -> None:
+    """Refuse limits with other counts than those of the joint distribution, whether delta says they follow or not."""
+    for index, (limit, counts) in enumerate(zip(limits, [joint.of_values, *joint.counts], strict=True)):
+        own = next((value for value in limit.values() if isinstance(value, Mapping)), limit).get("counts")
+        if own is not None and tuple(own) != tuple(counts):
             raise InputError.evidence_contradicts(
-                f"{place.source}: limit {index + 1} of the secret was derived from other counts than the joint counts; "
-                "give limits from the same counts"
+                f"{place.source}: limit {index + 1} of the secret has other counts than the joint counts; give limits "
+                "from the same counts"
             )
 
 

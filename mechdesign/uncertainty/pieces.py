@@ -82,7 +82,7 @@ class PieceSet(LowerProbability):
         Parameters
         ----------
         counts : mapping from label to count, or sequence of counts
-            How often each symbol, of an alphabet that was fixed beforehand, was seen in independent samples.
+            How often each symbol, of those that were fixed beforehand, was seen in independent samples.
         delta : number or str
             Probability in [0, 1) that the true prior lies outside.
         samples : int, optional

@@ -32,7 +32,17 @@ from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.exact import arb_of, float_up, upper, working_precision
 from mechdesign.numerics.outward import printed_above
 from mechdesign.uncertainty.balance import Kappa, kappa, phi_ball
-from mechdesign.uncertainty.binomial_tail import FEW_SAMPLES, TRIES, bits_for, crossing, least_excess, log_worst_tail
+from mechdesign.uncertainty.binomial_tail import (
+    FEW_SAMPLES,
+    TRIES,
+    TailLevel,
+    bits_for,
+    crossing,
+    exact_worst_tail,
+    least_excess,
+    log_subsets,
+    log_worst_tail,
+)
 from mechdesign.uncertainty.observed_sums import ObservedSums
 
 Bound = Literal["observed-sums", "clopper-pearson", "weissman"]
@@ -83,7 +93,7 @@ class Weissman:
             return 0.0  # every sample is the only symbol of positive probability
         with working_precision():
             exponent = samples * phi_ball(self.mass) * arb_of(radius) ** 2 / 4
-            return _probability_above(_log_subsets(categories) - exponent)
+            return _probability_above(log_subsets(categories) - exponent)
 
     def radius(self, samples: int, categories: int, delta: Fraction) -> Fraction:
         """Return ED eq. (20); without a prior it is eq. (37)."""
@@ -93,7 +103,7 @@ class Weissman:
 
     def radius_ball(self, samples: int, categories: int, delta: Fraction) -> Any:
         """Return ``sqrt(4 (log(2^N - 2) - log delta) / (n phi))``."""
-        return (4 * (_log_subsets(categories) - arb_of(delta).log()) / (samples * phi_ball(self.mass))).sqrt()
+        return (4 * (log_subsets(categories) - arb_of(delta).log()) / (samples * phi_ball(self.mass))).sqrt()
 
     def samples(self, categories: int, delta: Fraction, radius: Fraction) -> int:
         """Return the least number of samples at which ED eq. (20) is at most this radius."""
@@ -123,7 +133,7 @@ class ClopperPearson:
             worst = log_worst_tail(samples, radius / 2)
             if worst is None:
                 return Weissman().failure(samples, categories, radius)
-            return _probability_above(_log_subsets(categories) + worst)
+            return _probability_above(log_subsets(categories) + worst)
 
     def radius(self, samples: int, categories: int, delta: Fraction) -> Fraction:
         """Return the least multiple of 1e-15 at which the bound is proved to be at most delta."""
@@ -135,7 +145,7 @@ class ClopperPearson:
         low = math.ceil(2 * _STEPS * excess) - 1 if samples > FEW_SAMPLES else 0
         high = int(Weissman().radius(samples, categories, delta) * _STEPS)
         with working_precision(bits_for(samples)):
-            level = arb_of(delta).log() - _log_subsets(categories)
+            level = TailLevel.of(delta, categories)
             least = _least(lambda steps: _margin(samples, Fraction(steps, 2 * _STEPS), level, seen), low, high)
         return Fraction(least, _STEPS)
 
@@ -147,7 +157,7 @@ class ClopperPearson:
         """Return such a number; no smaller one was seen to be enough, and no larger one not to be: not proved."""
         most = Weissman().samples(categories, delta, radius)
         with working_precision(bits_for(most)):
-            level = arb_of(delta).log() - _log_subsets(categories)
+            level = TailLevel.of(delta, categories)
             return _least(lambda samples: _margin(samples, radius / 2, level), 0, most)
 
 
@@ -387,11 +397,6 @@ def required_samples(
     return chosen.samples(N, probability, beta)
 
 
-def _log_subsets(categories: int) -> Any:
-    """Return log(2^N - 2) as a ball, without forming 2^N."""
-    return categories * arb_of(2).log() + (-(arb_of(2) ** (1 - categories))).log1p()
-
-
 def _probability_above(log_probability: Any) -> float:
     """Return the exponential of a ball as a probability, rounded up: at most 1, and never 0."""
     if log_probability < _LEAST_LOG:
@@ -402,14 +407,17 @@ def _probability_above(log_probability: Any) -> float:
     return min(1.0, printed_above(upper(log_probability.exp())))
 
 
-def _margin(samples: int, excess: Fraction, level: Any, seen: ObservedSums | None = None) -> tuple[bool, float]:
-    """Return whether the worst tail is proved to be at most the level, and the difference of their logarithms."""
+def _margin(samples: int, excess: Fraction, level: TailLevel, seen: ObservedSums | None = None) -> tuple[bool, float]:
+    """Return whether the worst tail is proved to be at most the level; and the difference of their logarithms."""
     if excess >= 1:
         return True, -math.inf
     worst = log_worst_tail(samples, excess, seen)
     if worst is None:
         return False, math.inf
-    return bool(worst <= level), float((worst - level).mid())
+    passes = bool(worst <= level.log)
+    if samples <= FEW_SAMPLES and not passes and not worst > level.log:  # balls cannot tell that both are equal
+        passes = level.holds(exact_worst_tail(samples, excess, seen))
+    return passes, float((worst - level.log).mid())
 
 
 def _least(margin: Callable[[int], tuple[bool, float]], low: int, high: int) -> int:

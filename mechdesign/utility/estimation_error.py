@@ -86,11 +86,11 @@ class EstimationError(Objective):
         return None if self.is_plain else self.workload.table()
 
     def check_size(self, size: int) -> None:
-        """Refuse an alphabet that the workload is not defined on."""
+        """Refuse categories that the workload is not defined on."""
         self.workload.check_size(size)
 
     def aligned_with(self, labels: Sequence[str] | None) -> EstimationError:
-        """Return the objective with its workload on an alphabet with these labels, in their order."""
+        """Return the objective with its workload on categories with these labels, in their order."""
         return EstimationError(self.workload.aligned_with(labels))
 
     def queries(self, size: int) -> Floats:

@@ -222,7 +222,7 @@ class MatrixUtility(PolyhedralUtility):
         self.matrix: Floats = frozen(np.array([[float(x) for x in row] for row in self.exact]))
 
     def check_size(self, size: int) -> None:
-        """Refuse an alphabet of another size than the matrix has columns."""
+        """Refuse another number of categories than the matrix has columns."""
         if self.matrix.shape[1] != size:
             raise InputError.wrong_size(
                 f"the matrix of {self.name} has {self.matrix.shape[1]} columns for {size} categories; "

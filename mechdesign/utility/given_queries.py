@@ -44,7 +44,7 @@ class _Numbers(Queries):
         if len(self.exact[0]) != size:
             given = "1 category" if len(self.exact[0]) == 1 else f"{len(self.exact[0])} categories"
             raise InputError.wrong_size(
-                f"the workload has {self.wanted} for {given}, and the alphabet has {size}; give one for each category"
+                f"the workload has {self.wanted} for {given}, and there are {size}; give one for each category"
             )
 
     def aligned_with(self, labels: Sequence[str] | None) -> Queries:

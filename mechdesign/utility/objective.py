@@ -101,7 +101,7 @@ class Objective(ABC):
         return False
 
     def check_size(self, size: int) -> None:  # noqa: B027 - most utilities are defined on every alphabet
-        """Refuse an alphabet that the objective is not defined on.
+        """Refuse categories that the objective is not defined on.
 
         Raises
         ------
@@ -110,7 +110,7 @@ class Objective(ABC):
         """
 
     def aligned_with(self, labels: Sequence[str] | None) -> Objective:  # noqa: ARG002 - most have no labels
-        """Return the objective on an alphabet with these labels, in their order, for one that has labels itself.
+        """Return the objective on categories with these labels, in their order, for one that has labels itself.
 
         Raises
         ------

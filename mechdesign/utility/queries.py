@@ -43,15 +43,14 @@ class Queries(ABC):
         return None
 
     def check_size(self, size: int) -> None:
-        """Refuse an alphabet that the queries are not defined on, or on which all answers are known without data."""
+        """Refuse categories that the queries are not defined on, or on which all answers are known without data."""
         if size < 2:
             raise InputError.nothing_to_estimate(
-                f"the alphabet has {size} category, so that every frequency is known without data; "
-                "give at least 2 categories"
+                f"there is {size} category, so that every frequency is known without data; give at least 2 categories"
             )
 
     def aligned_with(self, labels: Sequence[str] | None) -> Queries:  # noqa: ARG002 - most have no labels
-        """Return the queries on an alphabet with these labels, in their order."""
+        """Return the queries on categories with these labels, in their order."""
         return self
 
     @abstractmethod
@@ -222,7 +221,7 @@ class SomeSymbols(Queries):
             raise error.reworded(f"the categories of the workload: {error}") from None
 
     def aligned_with(self, labels: Sequence[str] | None) -> SomeSymbols:
-        """Return the queries for an alphabet with these labels, which must contain the symbols."""
+        """Return the queries for categories with these labels, which must contain the symbols."""
         if labels is None:
             return self
         known = set(labels)

@@ -252,7 +252,7 @@ class Workload:
         return self.kind.labels
 
     def check_size(self, size: int) -> None:
-        """Refuse an alphabet that the workload is not defined on, or with one symbol.
+        """Refuse categories that the workload is not defined on, or with one symbol.
 
         Raises
         ------
@@ -262,7 +262,7 @@ class Workload:
         self.kind.check_size(size)
 
     def aligned_with(self, labels: Sequence[str] | None) -> Workload:
-        """Return the workload on an alphabet with these labels, in their order.
+        """Return the workload on categories with these labels, in their order.
 
         Raises
         ------
@@ -289,7 +289,7 @@ class Workload:
         Raises
         ------
         InputError
-            If the workload is not defined on this alphabet.
+            If the workload is not defined on these categories.
         LimitError
             If the matrix would have more than 10^8 entries.
         """

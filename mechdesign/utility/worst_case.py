@@ -95,7 +95,7 @@ class WorstCaseUtility(Objective):
         return self.utility.is_symmetric
 
     def check_size(self, size: int) -> None:
-        """Refuse an alphabet that the utility, or the set of priors, is not defined on."""
+        """Refuse categories that the utility, or the set of priors, is not defined on."""
         self.utility.check_size(size)
         if self.over is not None and self.over.size != size:
             raise InputError.wrong_size(
@@ -103,7 +103,7 @@ class WorstCaseUtility(Objective):
             )
 
     def aligned_with(self, labels: Sequence[str] | None) -> WorstCaseUtility:
-        """Return the objective with its utility on an alphabet with these labels."""
+        """Return the objective with its utility on categories with these labels."""
         aligned: Any = self.utility.aligned_with(labels)
         return self if aligned is self.utility else WorstCaseUtility(aligned, self.over)
 

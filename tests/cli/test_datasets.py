@@ -84,7 +84,7 @@ def test_a_part_that_is_refused_is_named_with_its_row(here, command):
     write_part(here / "records/half=1/part-0002.csv", range(12, 18), labels=("a", "secret"))
     status, out, err = command(*PRIVATIZE)
     assert (status, out, len(err.splitlines())) == (2, "", 1)
-    assert "records/half=1/part-0002.csv, record 2 is not in the alphabet" in err
+    assert "records/half=1/part-0002.csv, record 2 is not among the categories" in err
     assert "secret" not in err
     assert "'secret'" in command(*PRIVATIZE, "--show-values")[2]
     status, out, err = command("estimate", "out", "--column", "kind", "--mechanism", "told.json")

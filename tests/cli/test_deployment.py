@@ -202,7 +202,7 @@ def test_reports_of_another_mechanism_are_refused(command):
     Path("reports.csv").write_text("level\nhigh\n")
     status, _, err = estimate(command)
     assert status == 2
-    assert "record 1 is not in the alphabet (--show-values prints it)" in err
+    assert "record 1 is not among the categories (--show-values prints it)" in err
 
 
 def test_no_reports_no_estimate(command):

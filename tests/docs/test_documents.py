@@ -1,5 +1,6 @@
 """What the documents say of files, links and code is so."""
 
+import ast
 import json
 import re
 import tomllib
@@ -9,6 +10,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 import mechdesign as md
+from mechdesign.cli.commands import commands
 from mechdesign.sweeps import read_sweep
 
 ROOT = Path(__file__).parents[2]
@@ -43,6 +45,26 @@ def test_every_link_leads_somewhere(path):
         assert target.is_relative_to(ROOT), link
         if anchor:
             assert anchor in anchors(target), link
+
+
+def test_people_read_of_categories():
+    """Alphabets are for the mathematics; arguments and keys of files have the names that they had."""
+    folders = ("how-to", "tutorials")
+    pages = [
+        path for path in DOCUMENTS if path.parent.name in folders or path.parent in {ROOT, ROOT / "docs/reference"}
+    ]
+    told = {path: path.read_text().replace("alphabets", "") for path in pages}
+    for path in (ROOT / "mechdesign").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and re.search("option|Error", ast.dump(node.func)):
+                told[f"{path}:{node.lineno}"] = " ".join(
+                    part.value
+                    for part in ast.walk(node)
+                    if isinstance(part, ast.Constant) and isinstance(part.value, str)
+                ).replace("alphabets", "")
+    for command in commands.commands.values():
+        told[command.name] = command.help
+    assert [place for place, text in told.items() if "alphabet" in text.lower()] == []
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())

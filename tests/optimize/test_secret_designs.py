@@ -208,7 +208,7 @@ def test_mechanisms_within_limits_reach_what_mixed_rays_reach(case, place):
     assert solved.value >= WITHIN[case][place] - 1e-6
     assert solved.bound <= exact.bound * (1 + 1e-9)
     assert solved.mechanism.proof.holds
-    assert solved.certified == (not solved.stopped) == (useful == "relationship")
+    assert solved.certified == (not solved.stopped) == (useful == "relationship" or epsilon == "1")
 
 
 @pytest.mark.slow

@@ -141,6 +141,17 @@ def test_where_there_are_too_many_rays_the_gap_is_said(monkeypatch):
     assert uncut.value <= 1.02 * best.value
 
 
+@pytest.mark.parametrize("lower", [None, "0.4"])
+def test_a_time_limit_leaves_a_mechanism_with_its_true_gap(lower):
+    counts = np.random.default_rng(4).integers(100, 900, (3, 12))
+    problem = md.DesignProblem(md.SecretPromise(counts, delta="1e-6"), "0.2", md.EstimationError(), lower)
+    solved = md.design(problem, time_limit=0.05)
+    assert solved.stopped == "time limit"
+    assert solved.mechanism.proof.holds
+    assert 0 < solved.bound < solved.value < np.inf
+    assert md.verify(solved.mechanism).gap <= solved.gap  # it has the time to cut
+
+
 def test_few_outputs_and_other_workloads_keep_the_promise_within_the_limits():
     known = md.SecretPromise(JOINT, delta="0.05")
     problem = md.DesignProblem(known, "0.7", md.EstimationError())

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import re
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -408,3 +409,20 @@ def test_views_of_any_set_may_promise_maximal_leakage(monkeypatch, tmp_path):
     (tmp_path / "r.json").write_bytes(content)
     message, status = script.answer(tmp_path / "r.json")
     assert status == 0, message
+
+
+def test_pages_and_commands_say_what_a_secret_leaves_out(tmp_path, capsys):
+    """No two views share a column: what their tables share is the secret."""
+    path = tmp_path / "r.json"
+    md.design_records(views_of(records(), ["job", "kin"], secret="sex"), "0.3", known=True).mechanism.save(path)
+    (tmp_path / "d.csv").write_text("job,kin\ncook,wife\n")
+    assert run(["report", str(path), "-o", str(tmp_path / "r.html")]) == 0
+    told = re.sub("<[^>]*>", "", (tmp_path / "r.html").read_text())
+    assert "Views that share columns" not in told
+    assert "how common the categories of sex are, and agree exactly" in told
+    capsys.readouterr()
+    for command in (["report", "-o", str(tmp_path / "s.html")], ["analyze"]):
+        assert run([command[0], str(path), *command[1:], "--data", str(tmp_path / "d.csv")]) == 2
+        error = capsys.readouterr().err
+        assert "--data" in error
+        assert "set-not-accepted" in error

@@ -131,9 +131,10 @@ def test_where_no_place_is_proved_the_bound_is_weissmans():
     assert failure_probability(samples, 3, radius) == failure_probability(samples, 3, radius, bound="weissman") == 1
 
 
-def test_a_multiple_that_balls_cannot_tell_from_the_bound_is_not_taken():
+def test_a_multiple_that_balls_cannot_tell_from_the_bound_is_decided_in_rationals():
     """One sample of two categories: 2 (1 - t) = delta exactly, at t = 0.975."""
-    assert clopper_pearson_radius_exact(1, 2, "0.05") == Fraction("1.95") + STEP
+    assert clopper_pearson_radius_exact(1, 2, "0.05") == Fraction("1.95")
+    assert clopper_pearson_radius_exact(1, 2, "0.0499999999999999999999") == Fraction("1.95") + STEP
 
 
 # Radii

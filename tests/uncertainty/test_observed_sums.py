@@ -14,7 +14,7 @@ from refusals import raises
 import mechdesign as md
 from mechdesign.uncertainty import Evidence, clopper_pearson_radius, observed_radius, refined_radius
 from mechdesign.uncertainty.binomial_limits import event_level, is_limit, lower_limit
-from mechdesign.uncertainty.binomial_tail import log_tail, log_worst_tail
+from mechdesign.uncertainty.binomial_tail import exact_worst_tail, log_tail, log_worst_tail
 from mechdesign.uncertainty.bounds_of_counts import checked_bound_of_counts, observed_radius_exact
 from mechdesign.uncertainty.observed_sums import LISTED, ObservedSums
 from mechdesign.uncertainty.radii import checked_bound, radius_exact
@@ -167,3 +167,24 @@ def test_the_sums_belong_to_counts_that_were_observed():
         Evidence((1, 1), 2, Fraction(1, 10), asserted=True)
     with raises("unknown-choice", "observed-sums, clopper-pearson, weissman"):
         md.L1Ball.from_counts([1, 1], delta=0.1, bound="x")
+
+
+@pytest.mark.parametrize("counts", [(1, 0), (2, 1), (5, 0), (7, 3, 2), (40, 9, 1)])
+def test_a_tail_that_is_exactly_its_level_is_decided(counts):
+    """No ball tells that two numbers are equal; the tail in rationals is summed here from its definition."""
+    n, excess = sum(counts), Fraction(1, 2)
+
+    def tail(k):
+        q = Fraction(k, n) - excess
+        return sum(math.comb(n, j) * q**j * (1 - q) ** (n - j) for j in range(k, n + 1))
+
+    worst = max(tail(k) for k in sums_of(counts) | ({n} if 0 in counts else set()) if k > n * excess)
+    assert exact_worst_tail(n, excess, ObservedSums.of(counts)) == worst
+    delta = worst * (2 ** len(counts) - 2)
+    assert observed_radius_exact(counts, delta) == 1
+    assert observed_radius_exact(counts, delta * (1 - Fraction(1, 10**20))) == 1 + Fraction(1, 10**15)
+
+
+def test_counts_1_and_0_and_an_even_chance_have_radius_three_halves():
+    assert observed_radius_exact((1, 0), Fraction(1, 2)) == radius_exact(1, 2, "1/2") == Fraction(3, 2)
+    assert md.L1Ball(["1", "0"], "3/2", evidence=Evidence((1, 0), 1, Fraction(1, 2))).radius == Fraction(3, 2)

@@ -2,6 +2,7 @@
 
 import json
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from refusals import raises
@@ -95,6 +96,35 @@ def edited(known, edit):
 def test_tables_that_do_not_fit_are_refused(known, edit, code):
     with raises(code):
         read(edited(known, edit))
+
+
+@pytest.mark.parametrize("delta", [None, "0.9"])
+@pytest.mark.parametrize("kind", ["lower-limits", "box", "l1-ball"])
+def test_limits_with_other_counts_are_refused_with_and_without_delta(kind, delta, tmp_path, monkeypatch):
+    """As the second verifier refuses them; limits around a center say nothing of counts."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "examples"))
+    import verify
+
+    def limit(counts):
+        about = {"center": ["0.5", "0.5"]} if counts is None else {"counts": counts}
+        about |= {} if delta is None or counts is None else {"samples": sum(counts), "delta": delta}
+        if kind == "l1-ball":
+            return {"radius": "1", **about}
+        limits = {"lower": ["0.1", "0.1"]} | ({"upper": ["0.9", "0.9"]} if kind == "box" else {})
+        return {kind: {**limits, **about}}
+
+    own, others = [[50, 50], [30, 20], [20, 30]], [[50, 50], [60, 40], [20, 30]]
+    for laws, status in ((own, 0), (others, 2), ([None] * 3, 0)):
+        secret = {"name": "s", "useful": "u", "values": ["p", "q"], "counts": own[1:], "limits": list(map(limit, laws))}
+        table = {"schema": "mechdesign/mechanism/1", "inputs": ["a", "b"], "outputs": ["a", "b"], "bits": 2}
+        table |= {"numerators": [[3, 1], [1, 3]], "guarantee": {"epsilon": "log(3)", "secret": secret}}
+        (tmp_path / "m.json").write_text(json.dumps(table))
+        assert verify.answer(tmp_path / "m.json")[1] == status
+        if status == 0:
+            assert md.Mechanism.load(tmp_path / "m.json").guarantee.epsilon.text == "log(3)"
+        else:
+            with raises("evidence-contradicts"):
+                md.Mechanism.load(tmp_path / "m.json")
 
 
 def test_a_prior_has_one_kind_of_limits():

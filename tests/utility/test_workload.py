@@ -316,11 +316,11 @@ REFUSED = [
     (lambda: Workload.weights(pd.DataFrame([[1, 2]])), r"the weights of the workload have shape \(1, 2\); accepted: a"),
     (
         lambda: Workload.weights([1, 2]).queries(3),
-        "the workload has weights for 2 categories, and the alphabet has 3; give one",
+        "the workload has weights for 2 categories, and there are 3; give one",
     ),
     (
         lambda: Workload.weights([1]).queries(1),
-        "the alphabet has 1 category, so that every frequency is known without data",
+        "there is 1 category, so that every frequency is known without data",
     ),
     (
         lambda: Workload.weights({"a": 1, "z": 2, "b": 1}).queries(3, LABELS),
@@ -331,7 +331,7 @@ REFUSED = [
     (lambda: Workload.mean([1, None]), "the score of category 2 is None; give a number"),
     (
         lambda: Workload.mean([1, 2]).queries(3),
-        "the workload has scores for 2 categories, and the alphabet has 3; give one",
+        "the workload has scores for 2 categories, and there are 3; give one",
     ),
     (lambda: Workload.matrix([[1, 1], [2, 2]]), "has equal entries in every row .* known without data; give a row"),
     (lambda: Workload.matrix([[0, 0]]), "has equal entries in every row"),
@@ -349,14 +349,14 @@ REFUSED = [
     (lambda: Workload.matrix([[1, 1j]]), r"entry \(1, 2\) of the matrix of the workload is 1j; give a number"),
     (
         lambda: Workload.matrix([[1, 2]]).queries(3),
-        "the workload has columns for 2 categories, and the alphabet has 3; give one",
+        "the workload has columns for 2 categories, and there are 3; give one",
     ),
     (
         lambda: Workload.frequencies().queries(1),
-        "the alphabet has 1 category, so that every frequency is known without",
+        "there is 1 category, so that every frequency is known without",
     ),
-    (lambda: Workload.prefix().queries(1), "the alphabet has 1 category"),
-    (lambda: Workload.symbols(["a"]).queries(1, ["a"]), "the alphabet has 1 category"),
+    (lambda: Workload.prefix().queries(1), "there is 1 category"),
+    (lambda: Workload.symbols(["a"]).queries(1, ["a"]), "there is 1 category"),
 ]
 
 

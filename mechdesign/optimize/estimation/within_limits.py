@@ -111,7 +111,8 @@ class ErrorWithin:
             held, point = further, better
             values.append(point.value)
         matrix = weighted(held, point.weights)
-        return Solution(matrix, point.multipliers, held.shape[1], len(values), BOUNDED_OUTSIDE), point
+        stopped = "time limit" if time_is_up(deadline) else BOUNDED_OUTSIDE
+        return Solution(matrix, point.multipliers, held.shape[1], len(values), stopped), point
 
     def _entering(self, held: Floats, point: ColumnWeights, deadline: float | None) -> Floats:
         """Return columns of positive reduced cost, from steps that start at the columns of greatest weight and cost."""
