@@ -82,14 +82,14 @@ def test_a_promise_for_which_no_method_designs_estimates_is_designed_for_informa
     assert "mutual-information, the default (--utility names another)" in " ".join(out.split())
 
 
-def test_an_uncertain_secret_is_designed_for_information(command, here):
+def test_an_uncertain_secret_is_designed_for_estimates(command, here):
     pairs = ["f,u", "m,v"] * 60 + ["f,v", "m,u"] * 40
     (here / "pairs.csv").write_text("\n".join(["sex,work", *pairs]))
     source = ("--data", "pairs.csv", "--secret", "sex", "--column", "work", "--epsilon", "0.5")
     known, uncertain = (command("design", *source, *more, "--json") for more in (("--known",), ("--delta", "0.1")))
     assert (known[0], uncertain[0]) == (0, 0)
     assert json.loads(known[1])["utility"] == "estimation-error"
-    assert json.loads(uncertain[1])["utility"] == "mutual-information"
+    assert json.loads(uncertain[1])["utility"] == "estimation-error"
 
 
 def test_a_design_by_which_every_report_is_the_truth_says_so(command, here):

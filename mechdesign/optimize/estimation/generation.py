@@ -46,9 +46,11 @@ _FAMILIES_AT_ONCE = 3  # likewise, of a mechanism without a search
 _ENTERING = 4  # columns of greatest reduced cost for each symbol that enter in a round
 _NOISE = 0.5
 _MOST_CLIMBS = 40
-_PRECISION = 1e-4  # relative tolerance of weights; 1e-6 near the end gave no better designs
+_PRECISION, _COARSE = 1e-4, 1e-2  # relative tolerances of weights; 1e-6 near the end gave no better designs
+_OF_PROGRESS = 0.2  # of what the last round gained: the tolerance of the next weights
 _MOST_HELD = 4_500  # columns: a step of the interior point takes time that grows with their cube
-_USED = 1e-5  # a column leaves of which every row uses less
+_USED = 1e-5  # a mechanism goes without columns of which every row uses less
+_HELD = 4e-4  # likewise, between rounds: steps take less time, and what is needed is found again
 _STALLED, _WINDOW = 5e-5, 3  # relative progress over so many rounds at which to stop
 _SLOW = 5e-3  # relative progress of a round from which on a better bound is worth its time
 _MOST_ROUNDS = 200
@@ -160,7 +162,7 @@ def generate(
     goal, search = goal or Goal(), ColumnSearch(ball, exp_epsilon, workload, rng, floor)
     try:
         held = search.first(deadline)
-        point = solve(held, ball.prior, workload, _PRECISION, deadline=deadline, unfinished=True)
+        point = solve(held, ball.prior, workload, _COARSE, deadline=deadline, unfinished=True)
     except SolverError:
         if not is_limited(deadline):
             raise
@@ -181,7 +183,7 @@ def generate(
             entering = search.entering(held[:, used], point.weights[used], point)
             start = np.concatenate([point.weights[used], np.zeros(entering.shape[1])])
             further = np.hstack([held[:, used], entering])
-            point, held = solve(further, ball.prior, workload, _PRECISION, start, deadline), further
+            point, held = solve(further, ball.prior, workload, _precision(values), start, deadline), further
             values.append(point.value)
             best = min(best, (point, held), key=lambda found: found[0].value)
     except KeyboardInterrupt:
@@ -219,6 +221,11 @@ def _progress(values: list[float]) -> float:
     return (values[-2] - values[-1]) / values[-1] if len(values) > 1 else 1.0
 
 
+def _precision(values: list[float]) -> float:
+    """Return the tolerance of the next weights: a share of what the last round gained."""
+    return min(max(_OF_PROGRESS * _progress(values), _PRECISION), _COARSE)
+
+
 def _line(values: list[float], columns: int, goal: Goal, deadline: float | None) -> str:
     """Return what a round has come to."""
     number, value = len(values), min(values)
@@ -242,7 +249,7 @@ def _kept(columns: Floats, weights: Floats, basic: int) -> NDArray[np.int64]:
     shares = weights * columns.max(axis=0)
     room = max(_MOST_HELD - _ENTERING * size, size) - basic
     heaviest = np.argsort(-shares, kind="stable")[: max(room, 0)]
-    return np.union1d(np.arange(basic), heaviest[shares[heaviest] > _USED])
+    return np.union1d(np.arange(basic), heaviest[shares[heaviest] > _HELD])
 
 
 def _most_in_time(size: int, count: int, seconds: float) -> int:
