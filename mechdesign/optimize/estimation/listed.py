@@ -30,6 +30,7 @@ _DROPPED = 1e-6  # a ray of less weight than this leaves the program
 _OF_A_ROW = 1e-4  # unless it makes up more than this of some row
 _A_SECOND, _OVER = 8e6, 2.0  # entries of rays that are priced in a second, and seconds after the deadline for it
 _MOST_HELD = 2**28  # bytes of rays that are kept rather than listed again
+_PRICED_AT_ONCE = 1 << 14  # rays whose arrays fit into caches: a third of the time
 
 
 class ExactForms(Protocol):
@@ -87,6 +88,13 @@ class ListedForms:
         """Yield all rays, each chunk with how far its entries may be from those of its rays."""
         yield from self.rays.with_errors(self.rays.kinds) if self._held is None else self._held
 
+    def _blocks(self) -> Iterator[tuple[Floats, Floats]]:
+        """Yield all rays with their errors, so many at once as are priced fast."""
+        for columns, errors in self.chunks():
+            for first in range(0, columns.shape[1], _PRICED_AT_ONCE):
+                cut = slice(first, first + _PRICED_AT_ONCE)
+                yield columns[:, cut], errors[:, cut]
+
     def price(
         self,
         form: QuadraticForm,
@@ -113,7 +121,7 @@ class ListedForms:
         with np.errstate(over="ignore", invalid="ignore"):
             if cone is not None:
                 cone.greatest(upper_of, deadline)
-            for columns, errors in self.chunks() if cone is None else cone.with_errors(cone.kinds):
+            for columns, errors in self._blocks() if cone is None else cone.with_errors(cone.kinds):
                 upper = upper_of(columns, errors)
                 greatest = max(greatest, float(upper.max(initial=-np.inf)))
                 looked_at += columns.shape[1]
