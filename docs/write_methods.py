@@ -47,7 +47,8 @@ guarantee is proved for the integers, and the bound is computed from the dual ve
 _REDUCED = """
 Two-sided problems over a known prior or over every prior are solved as one-sided problems with the same optimum, and a
 least utility as the utility at the estimate where the set holds one prior, or a prior at which every mechanism is worth
-nothing. What each kind of set and objective costs stands under [limits](../limits.md).
+nothing. `count-tables` and `knapsack` generate no columns where a closed form has a proof with a dual vector and their
+pricing confirms it. What each kind of set and objective costs stands under [limits](../limits.md).
 
 ## Examples
 

@@ -113,7 +113,9 @@ def test_code_does_not_grow_unseen():
     # 37,045 before multipliers of a mass were the best for a whole rectangle, in a module of their own.
     # 37,070 before estimates were designed for within limits of the joint law of a secret: rays to cut, and a search.
     # 37,340 before tails that are exactly their level were decided in rationals.
-    assert code <= 37_380
+    # 37,380 before a closed form brought its dual vector, so that 3,000 symbols are certified without a program.
+    # 37,406 before forms with a common number were priced by the size of sets too, exactly for a known prior.
+    assert code <= 37_646
     every = sum(map(measures.code_lines, MODULES.values()))
     assert sum(map(measures.import_lines, MODULES.values())) <= 0.135 * every
 

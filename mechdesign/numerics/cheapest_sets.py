@@ -1,9 +1,13 @@
-"""The cheapest set of items for every total weight: the 0/1 knapsack as a table over integer weights."""
+"""The cheapest set of items for every total weight: the 0/1 knapsack as a table over integer weights.
+
+A second table has the number of items as another axis.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -154,6 +158,82 @@ class CheapestSets:
         return chosen
 
 
+class CheapestSetsBySize:
+    """``best[n, w]``, the least total cost of a set of n items with total weight w, item by item.
+
+    Parameters
+    ----------
+    capacity : int
+        The greatest total weight of the table.
+    most : int
+        The greatest number of items.
+    with_members : bool
+        Whether `members` may be asked for.
+
+    Attributes
+    ----------
+    best : array, shape (most + 1, capacity + 1)
+        Infinite where no set has the size and the weight.
+
+    Examples
+    --------
+    >>> sets = CheapestSetsBySize(3, 2)
+    >>> for item, (weight, cost) in enumerate([(2, 1.0), (1, -1.0), (2, 0.5)]):
+    ...     sets.add(item, weight, cost)
+    >>> sets.best
+    array([[ 0. ,  inf,  inf,  inf],
+           [ inf, -1. ,  0.5,  inf],
+           [ inf,  inf,  inf, -0.5]])
+    >>> sets.members(3, 2)
+    [2, 1]
+    """
+
+    def __init__(self, capacity: int, most: int, *, with_members: bool = True) -> None:
+        self.best: Floats = np.full((most + 1, capacity + 1), np.inf)
+        self.best[0, 0] = 0.0
+        self._heaviest = self._largest = 0
+        self._taken: list[tuple[int, int, NDArray[np.uint8], int]] | None = [] if with_members else None
+
+    def copy(self) -> CheapestSetsBySize:
+        """Return a table with the same items, to which others can be added."""
+        other = object.__new__(CheapestSetsBySize)
+        other.best, other._heaviest, other._largest = self.best.copy(), self._heaviest, self._largest
+        other._taken = None if self._taken is None else list(self._taken)
+        return other
+
+    def add(self, item: int, weight: int, cost: float) -> None:
+        """Add an item that sets may contain."""
+        size, top = min(self._largest + 1, len(self.best) - 1), min(self._heaviest + weight, self.best.shape[1] - 1)
+        if size < 1 or top < weight:
+            return
+        without = self.best[1 : size + 1, weight : top + 1]
+        with_item = self.best[:size, : top - weight + 1] + cost
+        if self._taken is not None:
+            lower = with_item < without
+            self._taken.append((item, weight, np.packbits(lower, axis=1, bitorder="little"), lower.shape[1]))
+        np.minimum(without, with_item, out=without)
+        self._largest, self._heaviest = size, top
+
+    def add_equal(self, items: Sequence[int], weight: int, cost: float) -> None:
+        """Add items of equal weight and cost, of which sets may contain any number."""
+        for item in items:
+            self.add(item, weight, cost)
+
+    def members(self, weight: int, size: int) -> list[int]:
+        """Return the items of a cheapest set of a weight and a size, the last added first; some set must have both."""
+        chosen: list[int] = []
+        for item, heavy, bits, width in reversed(self._taken or []):
+            row, place = size - 1, weight - heavy
+            if 0 <= row < len(bits) and 0 <= place < width and bits[row, place >> 3] >> (place & 7) & 1:
+                chosen.append(item)
+                weight, size = place, row
+        return chosen
+
+    def forget_members(self) -> None:
+        """Free the memory that `members` reads."""
+        self._taken = None
+
+
 def parts(number: int) -> list[int]:
     """Return 1, 2, 4, ... and a rest, which sum to a number: some of them sum to each smaller number.
 
@@ -167,6 +247,17 @@ def parts(number: int) -> list[int]:
         result.append(min(2 ** len(result), number))
         number -= result[-1]
     return result
+
+
+class _Sets(Protocol):
+    """A table to which items are added."""
+
+    def copy(self) -> Self: ...
+
+    def add_equal(self, items: Sequence[int], weight: int, cost: float) -> None: ...
+
+
+Sets = TypeVar("Sets", bound=_Sets)
 
 
 @dataclass(frozen=True)
@@ -187,14 +278,14 @@ class ItemGroup:
     weight: int
     cost: float
 
-    def add_to(self, sets: CheapestSets, leave_out: int = 0) -> None:
+    def add_to(self, sets: _Sets, leave_out: int = 0) -> None:
         """Add these items, which sets may contain, except the first ``leave_out`` of them."""
         sets.add_equal(self.items[leave_out:], self.weight, self.cost)
 
 
 def leave_one_out(
-    groups: Sequence[ItemGroup], merits: Sequence[float] | Floats, sets: CheapestSets
-) -> Iterator[tuple[int, CheapestSets]]:
+    groups: Sequence[ItemGroup], merits: Sequence[float] | Floats, sets: Sets
+) -> Iterator[tuple[int, Sets]]:
     """Yield the index of each wanted group, with the table of all items except the first one of that group.
 
     The groups are halved recursively, and each half is added to the table of the other, so that n groups take
@@ -207,7 +298,7 @@ def leave_one_out(
     merits : sequence or array of float
         How much each group is wanted; -inf where it is not. Of two halves the one with the greatest merit comes first.
         A merit may be lowered while tables are yielded: halves that are no longer wanted are left out.
-    sets : CheapestSets
+    sets : CheapestSets or CheapestSetsBySize
         The table to which the items are added, such as an empty one.
 
     Examples
@@ -220,8 +311,8 @@ def leave_one_out(
 
 
 def _leave_one_out(
-    groups: Sequence[ItemGroup], among: list[int], merits: Sequence[float] | Floats, sets: CheapestSets
-) -> Iterator[tuple[int, CheapestSets]]:
+    groups: Sequence[ItemGroup], among: list[int], merits: Sequence[float] | Floats, sets: Sets
+) -> Iterator[tuple[int, Sets]]:
     def merit(some: list[int]) -> float:
         return float(max(merits[k] for k in some))
 

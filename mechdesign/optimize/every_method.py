@@ -16,6 +16,7 @@ import numpy as np
 from mechdesign.errors import InputError, LimitError, shorten
 from mechdesign.numerics.arrays import Floats
 from mechdesign.optimize.certificate import Certificate, certify, priced
+from mechdesign.optimize.closed_form import closed_forms
 from mechdesign.optimize.column_generation import ColumnGeneration, solve_ray_lp
 from mechdesign.optimize.deadline import with_time_for
 from mechdesign.optimize.effective_epsilon import MOST_IN_PROGRAMS, effective_exp_epsilon
@@ -39,6 +40,7 @@ from mechdesign.optimize.pricing.choice import (
 )
 from mechdesign.optimize.pricing.price import BallPricing
 from mechdesign.optimize.reductions import reduced
+from mechdesign.optimize.result import within
 from mechdesign.optimize.secret_search import solve_within_limits
 from mechdesign.optimize.ways import first
 from mechdesign.optimize.worst_case.gains import solve_gains
@@ -249,6 +251,9 @@ def _searched(problem: DesignProblem, pricing: Pricing, options: DesignOptions) 
         solution = solve_ray_lp(pricing.rays, as_utility(problem.utility), options.progress)
         return solution, "linear program over all extreme rays"
     if isinstance(pricing, BallPricing):
+        proved = None if options.merge else _proved(problem, pricing, options)
+        if proved is not None:
+            return proved, f"closed form, priced by {pricing.method}"
         solution = ManySymbols(problem, pricing, options.progress, merge=options.merge).solve(
             options.tol, options.deadline
         )
@@ -256,6 +261,17 @@ def _searched(problem: DesignProblem, pricing: Pricing, options: DesignOptions) 
         return solution, f"column generation{merged}, priced by {pricing.method}"
     solution = ColumnGeneration(problem, pricing, options.progress).solve(options.tol, options.deadline)
     return solution, f"column generation, priced by {pricing.method}"
+
+
+def _proved(problem: DesignProblem, pricing: Pricing, options: DesignOptions) -> Solution | None:
+    """Return the mechanism of a theorem with its dual vector if there is one, and pricing finds the bound tight."""
+    for form in closed_forms(problem):
+        if form.matrix is not None and form.multipliers is not None:
+            options.progress("pricing the dual vector of a closed form")
+            price, value = pricing.price(form.multipliers, deadline=options.deadline), float(form.multipliers.sum())
+            if within(price.upper, value, options.tol):
+                return Solution(form.matrix, form.multipliers, form.matrix.shape[1], 0, price=price)
+    return None
 
 
 def _with_bound(

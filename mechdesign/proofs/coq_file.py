@@ -12,7 +12,7 @@ from fractions import Fraction
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from mechdesign.errors import InputError, LimitError
+from mechdesign.errors import InputError, LimitError, shorten
 from mechdesign.proofs.tail_ranges import TailRanges
 from mechdesign.proofs.terms import file_term, without_nulls
 from mechdesign.proofs.theories import MATRIX, RECORDS, WINDOWS, Theory, theory_of
@@ -26,6 +26,7 @@ MOST_SAMPLES = 200_000
 _OF_ALL_SAMPLES, _OF_COUNTS = ("learnt", "radius_supported"), ("learnt_from_counts", "counts_supported")
 _SOURCES_OF_SAMPLES = ("Delta", "Tail", "Steps", "Limits", "Learnt", "Observed")
 _LIBRARY = re.compile(r"^From Coq Require Import (.*)\.$", re.MULTILINE)
+_OF_INTEGERS = re.compile(r"[A-Za-z0-9;() \[\],-]+")
 _NUMERAL = re.compile(r"[0-9]+")
 _OWN = re.compile(r"^Require Import (.*)\.$", re.MULTILINE)
 _HEAD = """(* What a mechanism file promises, proved. The file has the SHA-256
@@ -71,7 +72,7 @@ def certificate(document: Mapping[str, Any], content: bytes, end: str = _THEOREM
     Parameters
     ----------
     document : mapping
-        The JSON of the file.
+        The JSON of a file that loads.
     content : bytes
         The file, whose hash the certificate names.
     end : str
@@ -79,15 +80,17 @@ def certificate(document: Mapping[str, Any], content: bytes, end: str = _THEOREM
 
     Raises
     ------
+    InputError
+        If a file with this JSON does not load, as far as its term shows it.
     LimitError
         For over 300 symbols or 90,000 numerators, or a set that the proofs do not cover.
     """
-    theory = theory_of(document)
-    rows = document.get("numerators", [[]])
-    _check_size(theory, len(rows), len(rows) * len(rows[0]))
-    written = file_term(document)
-    if theory is not MATRIX:
-        _check_size(theory, len(rows), len(_NUMERAL.findall(written)))
+    try:
+        theory, written = _term_of(document)
+    except (LookupError, TypeError, AttributeError, ArithmeticError, ValueError) as error:
+        raise _does_not_load(f"{type(error).__name__}: {error}") from error
+    if not _OF_INTEGERS.fullmatch(written):
+        raise _does_not_load("a number of it is no number")
     page = " and ".join(theory.pages)
     head = _HEAD.format(hashlib.sha256(content).hexdigest(), "s" * (len(theory.pages) > 1), page)
     opening = _OPENING.format(" ".join((*theory.pages, theory.sources[-1])))
@@ -99,6 +102,24 @@ def certificate(document: Mapping[str, Any], content: bytes, end: str = _THEOREM
     if theory is RECORDS:
         return whole + _theorem_of_records(document["parts"])
     return whole + _theorem_of_samples(document) if theory is MATRIX else whole
+
+
+def _term_of(document: Mapping[str, Any]) -> tuple[Theory, str]:
+    """Return what is proved of a file, and its term."""
+    theory = theory_of(document)
+    rows = document.get("numerators", [[]])
+    _check_size(theory, len(rows), len(rows) * len(rows[0]))
+    written = file_term(document)
+    if theory is not MATRIX:
+        _check_size(theory, len(rows), len(_NUMERAL.findall(written)))
+    return theory, written
+
+
+def _does_not_load(reason: str) -> InputError:
+    return InputError.damaged_file(
+        f"a certificate needs the JSON of a mechanism file that loads, and this is not one ({shorten(reason)}); "
+        "mechdesign verify FILE says what is wrong with the file"
+    )
 
 
 def _check_size(theory: Theory, symbols: int, entries: int) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 from mechdesign.errors import LimitError, shorten
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.numerics.exact import over_common_denominator
-from mechdesign.proofs.theories import RECORDS, WINDOWS, theory_of
+from mechdesign.proofs.theories import MATRIX, RECORDS, SECRET, WINDOWS, theory_of
 from mechdesign.proofs.window_terms import window_term
 
 Table = Mapping[str, Any]
@@ -173,10 +173,12 @@ def _union(table: Table) -> str:
 def _records(document: Table) -> str:
     """Return the term of views of records: what is promised of the whole, and each view with its weight."""
     for part in document["parts"]:
-        if theory_of(part["mechanism"]) is WINDOWS:
+        kind = theory_of(part["mechanism"])
+        if kind is not MATRIX:
+            promised = "about a secret" if kind is SECRET else "of windows"
             raise LimitError.not_machine_checked(
-                f"the view {shorten(part['name'])} is of windows, and the machine-checked proofs of whole records are "
-                "about views with a list of labels; verify it without --machine-checked"
+                f"the view {shorten(part['name'])} is {promised}, and the machine-checked proofs of whole records are "
+                "about views with a list of labels and without a secret; verify it without --machine-checked"
             )
     views = _list(f"({part['weight']}, {file_term(part['mechanism'])})" for part in document["parts"])
     sides = f"{_epsilon(document['epsilon'])} {_option(lower_of_records(document))}"

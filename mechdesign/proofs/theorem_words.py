@@ -11,6 +11,7 @@ from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.numerics.exact import plain_text
 from mechdesign.proofs.terms import lower_of_records
 from mechdesign.proofs.theories import RECORDS, SECRET, WINDOWS, theory_of
+from mechdesign.proofs.window_terms import counts_of
 
 _SIDES = {
     "epsilon": "for every prior Q of the set, every report y and every input x: K(y|x) <= e^{} sum Q(x') K(y|x')",
@@ -102,7 +103,7 @@ def theorem_in_words(document: Mapping[str, Any], learnt: Learnt | None = None) 
 def place_in_words(document: Mapping[str, Any], output: int, place: int) -> str:
     """Return where the test of a file fails: an output, and an input or a value of the secret, by their positions."""
     if theory_of(document) is WINDOWS:
-        return f"window {place} of seed {output}" if output < document["seeds"] else "the least share of the windows"
+        return _window_in_words(document, output, place)
     if theory_of(document) is RECORDS:
         return _view_in_words(document, output, place)
     named = f"that of output {shorten(document['outputs'][output])}"
@@ -110,6 +111,19 @@ def place_in_words(document: Mapping[str, Any], output: int, place: int) -> str:
         return f"{named} at the input {shorten(document['inputs'][place])}"
     values = document["guarantee"]["secret"]["values"]
     return f"{named} at the secret value {shorten(values[place])}" if place < len(values) else f"the cap of{named[7:]}"
+
+
+def _window_in_words(document: Mapping[str, Any], seed: int, window: int) -> str:
+    """Return a window that holds too little, or what is refused of all windows of a seed, or of all seeds."""
+    if seed >= document["seeds"]:
+        return "the least share of the windows"
+    if window < counts_of(document)[seed]:
+        return f"window {window} of seed {seed}"
+    capped = " or within the cap" if document.get("cap") is not None else ""
+    return (
+        f"the windows of seed {seed} together: they do not go a whole number of times round the circle{capped}, or no "
+        "samples lie in them as the file states"
+    )
 
 
 def _view_in_words(document: Mapping[str, Any], view: int, output: int) -> str:

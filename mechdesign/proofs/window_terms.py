@@ -35,7 +35,7 @@ def window_term(document: Mapping[str, Any], epsilon: str, cap: str) -> str:
             "the file has a cap and no floor, as older files have; load it, save it, and verify what was saved"
         )
     starts = _numbers(packed["starts"], 2)
-    counts = [count + 1 for count in _numbers(packed["counts"], 2)]
+    counts = counts_of(document)
     left = iter([length + 1 for length in _numbers(packed["lengths"], 2)])
     lengths = [list(islice(left, count)) for count in counts]
     seeds = []
@@ -45,6 +45,11 @@ def window_term(document: Mapping[str, Any], epsilon: str, cap: str) -> str:
     all_units = facts["samples"] * units_of(document)
     head = f"{document['buckets']} {epsilon} {cap} {floor or 0} {all_units} {facts['threshold']}"
     return f"WindowsFile {head} [{'; '.join(seeds)}]"
+
+
+def counts_of(document: Mapping[str, Any]) -> list[int]:
+    """Return how many windows each seed of the file has."""
+    return [count + 1 for count in _numbers(document["windows"]["counts"], 2)]
 
 
 def units_of(document: Mapping[str, Any]) -> int:

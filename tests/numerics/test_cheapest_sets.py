@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mechdesign.numerics.cheapest_sets import CheapestSets, ItemGroup, leave_one_out, parts
+from mechdesign.numerics.cheapest_sets import CheapestSets, CheapestSetsBySize, ItemGroup, leave_one_out, parts
 
 # Multiples of 1/8 add up without rounding, so that ties are ties.
 costs = st.integers(-16, 16).map(lambda k: k / 8)
@@ -204,3 +204,32 @@ def test_a_long_table_agrees_with_the_recursion_written_in_integers():
         table.add(k, weight, float(price))
     assert {int(w): table.best[w] for w in np.flatnonzero(np.isfinite(table.best))} == best
     assert_members_are_cheapest_sets(table, list(zip(weights, map(float, prices), strict=True)))
+
+
+@given(items, st.integers(0, 20), st.integers(0, 8))
+def test_tables_by_size_are_those_of_all_sets_of_each_size(pairs, capacity, most):
+    table, best = CheapestSetsBySize(capacity, most), np.full((most + 1, capacity + 1), np.inf)
+    for item, (weight, cost) in enumerate(pairs):
+        table.add(item, weight, cost)
+    for chosen in subsets(range(len(pairs))):
+        weight, cost = (sum(pairs[i][side] for i in chosen) for side in (0, 1))
+        if len(chosen) <= most and weight <= capacity:
+            best[len(chosen), weight] = min(best[len(chosen), weight], cost)
+    assert (table.best == best).all()
+    for size, weight in np.argwhere(np.isfinite(best)).tolist():
+        members = table.members(weight, size)
+        assert len(members) == len(set(members)) == size
+        assert sum(pairs[i][0] for i in members) == weight
+        assert sum(pairs[i][1] for i in members) == best[size, weight]
+
+
+@given(group_lists)
+def test_tables_by_size_leave_one_out(groups):
+    number = sum(count for _, _, count in groups)
+    names = iter(range(number))
+    listed = [ItemGroup([next(names) for _ in range(count)], weight, cost) for weight, cost, count in groups]
+    for k, table in leave_one_out(listed, np.zeros(len(listed)), CheapestSetsBySize(12, number)):
+        other = CheapestSetsBySize(12, number, with_members=False)
+        for j, group in enumerate(listed):
+            group.add_to(other, leave_out=int(j == k))
+        assert (table.best == other.best).all()

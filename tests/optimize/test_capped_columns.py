@@ -15,6 +15,7 @@ from mechdesign.optimize.capped_cone import raised_power, with_least
 from mechdesign.optimize.capped_rays import CappedRays
 from mechdesign.optimize.closed_form import closed_forms
 from mechdesign.optimize.cut_rays import CutRays
+from mechdesign.optimize.estimation import count_tables, one_between
 from mechdesign.optimize.estimation.linear_oracle import LinearOracle
 from mechdesign.optimize.estimation.listed import ListedForms
 from mechdesign.optimize.estimation.separable import SeparablePricing
@@ -22,6 +23,7 @@ from mechdesign.optimize.l1_cone import L1Cone
 from mechdesign.optimize.lower_rays import TwoSidedRays
 from mechdesign.optimize.pricing.by_counts import CountPricing
 from mechdesign.optimize.pricing.listing import ListedPricing, check_listable
+from mechdesign.optimize.rays import Rays
 from mechdesign.uncertainty import RelativeBall
 from mechdesign.uncertainty.base import Floor
 
@@ -224,6 +226,63 @@ def test_prices_of_forms_are_above_those_of_lists_and_near_them(radius):
                 assert (ball.excess(found.best, e) <= 1e-9).all()
                 assert (found.best.min(axis=0) >= float(least) * found.best.max(axis=0) * (1 - 1e-9)).all()
     assert near == 54 if radius == 0 else near >= 45  # of 54, half of them with a common number
+
+
+@pytest.mark.parametrize("overlooked", ["", "tables by size"])
+def test_forms_with_a_common_number_have_exact_prices_at_a_known_prior(overlooked, monkeypatch):
+    """Kappas alone leave prices above the greatest of all rays; tables by weight and size do not."""
+    if overlooked:
+        monkeypatch.setattr(count_tables, "_ENTRIES", 0)
+        monkeypatch.setattr(one_between, "_ENTRIES", 0)
+    rng, exact = np.random.default_rng(12), []
+    for counts in ([7, 5, 3, 1], [9, 7, 7, 5, 3, 3], [31, 17, 13, 11, 7, 5, 3, 2]):
+        ball = md.L1Ball.from_counts(counts, known=True)
+        for e, least in ((2.7, Fraction(1, 4)), (1.5, Fraction(3, 5)), (2.7, Fraction(1, 20))):
+            floor = Floor(least, for_everyone=True)
+            power, a = raised_power(e, floor)  # rays alone: other columns may be above them, as forms are not convex
+            tables = SeparablePricing(ball, e, floor)
+            listed = ListedForms(CappedRays(ball, Rays(ball, power), power, a))
+            for form, lam in random_forms(rng, ball, 4):
+                found, greatest = tables.price(form, lam).upper, listed.price(form, lam).upper
+                size = abs(form.diagonal).sum() * 9 + abs(form.common) * 81 + abs(lam).sum() * 3
+                assert found >= greatest - 1e-11 * size
+                exact.append(found <= greatest + 1e-5 * size)
+    assert all(exact) != bool(overlooked)
+
+
+def test_the_cone_of_the_prior_alone_bounds_errors_of_a_ball():
+    """Near epsilon its bound is the better one; the optimum of the ball by its list is above all of them."""
+    ball = md.L1Ball.from_counts(FALLING[:7], radius="0.05")
+    for cap, closer in (("1.1", True), ("3", False)):
+        problem = md.DesignProblem(ball, 1, md.EstimationError(), cap=cap)
+        known = problem.over(md.L1Ball(ball.center))
+        optimum, of_prior = (md.design(one, method="error-extreme-rays") for one in (problem, known))
+        assert of_prior.lower_bound <= optimum.value
+        found = md.design(problem, method="error-columns", tol=1e-3)
+        assert found.lower_bound <= optimum.value
+        assert (of_prior.lower_bound > 0.99 * optimum.value) == closer
+        assert found.lower_bound > 0.98 * optimum.value
+        proved = md.verify(found.mechanism)
+        assert proved.certificate.lower_bound >= found.mechanism.optimality.bound
+
+
+def test_errors_fall_with_the_cap_from_those_of_local_privacy():
+    known = md.L1Ball.from_counts(FALLING[:9], known=True)
+    everyone = md.L1Ball(known.center, 2)
+    last = np.inf
+    for cap in ("1.001", "1.5", "4"):
+        problem = md.DesignProblem(known, 1, md.EstimationError(), cap=cap)
+        optimum = md.design(problem, method="error-extreme-rays")
+        found = md.design(problem, method="error-columns", tol=1e-3)
+        local = md.design(md.DesignProblem(everyone, cap, md.EstimationError()))
+        assert local.certified
+        assert local.lower_bound <= optimum.value <= last * (1 + 1e-5)
+        assert 0.97 * optimum.value < found.lower_bound <= optimum.value
+        if cap == "1.001":
+            assert optimum.value == pytest.approx(local.value, rel=0.01)
+        last = optimum.value
+    same = md.design(md.DesignProblem(known, 1, md.EstimationError(), cap=1))
+    assert same.value == pytest.approx(md.design(md.DesignProblem(everyone, 1, md.EstimationError())).value, rel=1e-5)
 
 
 def test_linear_functions_are_greatest_at_columns_with_the_cap():

@@ -27,8 +27,9 @@ SHAPES = ("any", "ties", "zeros", "dominant", "uniform")
 
 @pytest.fixture
 def by_tables(monkeypatch):
-    """Price problems of any size by tables, also those that would be listed."""
+    """Generate columns by tables for problems of any size, also those that would be listed or have a closed form."""
     monkeypatch.setattr("mechdesign.optimize.pricing.choice._LISTED_AT_ONCE", 0)
+    monkeypatch.setattr("mechdesign.optimize.every_method.closed_forms", lambda _: [])
 
 
 def random_counts(rng, size, shape):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from files_of_every_set import ROWS, content, document, just, learnt, limits_of
+from files_of_secrets import content as secret_content
 from refusals import raises
 
 from mechdesign.proofs.coq_file import SAMPLES, certificate
@@ -94,6 +95,9 @@ def test_words_of_records_and_views_that_the_proofs_do_not_cover():
     of_windows = document(records(to_json(designed().mechanism), content("known"), epsilon="log(9)"))
     with raises("not-machine-checked", match="the view 'a' is of windows"):
         certificate(of_windows, b"")
+    of_secret = document(records(content("known"), secret_content("known"), epsilon="log(9)"))
+    with raises("not-machine-checked", match="the view 'b' is about a secret"):
+        certificate(of_secret, b"")
     many = document(records(*[content("ball")] * 3, epsilon="3"))
     many["parts"] *= 2_000
     with raises("not-machine-checked", match=r"the file has [0-9]+ numerals; Coq reads"):

@@ -88,7 +88,13 @@ def test_words_and_refusals_of_windows():
     capped = theorem_in_words(json.loads(to_json(found("capped"))))
     assert "(1 - a)/(e^1 - a), where a = " in capped
     assert "for every two strings K(y|x) <= e^3 K(y|x')" in capped
-    assert place_in_words(document, 2, 4) == "window 4 of seed 2"
+    last = len(found("known").windows[2].ends)
+    assert place_in_words(document, 2, last - 1) == f"window {last - 1} of seed 2"
+    nowhere = (
+        "the windows of seed 2 together: they do not go a whole number of times round the circle, or no samples lie"
+    )
+    assert place_in_words(document, 2, last).startswith(nowhere)
+    assert "round the circle or within the cap, or" in place_in_words({**document, "cap": "3"}, 2, last)
     assert place_in_words(document, 3, 0) == "the least share of the windows"
     bare = json.loads(to_json(found("known"), evidence=False))
     with raises("not-machine-checked", match="the digest of its evidence alone"):
@@ -121,5 +127,8 @@ def test_coq_proves_windows_and_refuses_what_is_false(name):
         first = refusals(changed, json.dumps(changed).encode())[0]
         assert (first.output, first.symbol) == place
     if name == "capped":
+        fewer = {**document, "evidence": {**facts, "samples": facts["samples"] - 1}}
+        first = refusals(fewer, json.dumps(fewer).encode())[0]
+        assert (first.output, first.symbol) == (0, len(found(name).windows[0].ends))
         low = {**document, "cap": "1.01"}
         assert ask_coq(low, json.dumps(low).encode()) is None

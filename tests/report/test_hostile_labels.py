@@ -109,7 +109,7 @@ def test_a_thousand_symbols_fit_too():
     known = md.L1Ball(["1/1000"] * 1000, 2, labels)
     mechanism = md.Mechanism.from_matrix(V, md.Guarantee("log(3)", known))
     page = well_made(mechanism_page(mechanism, compare=False))
-    assert "1,000 values of 1,000 give the same reports" in page.section("estimates")
+    assert "1,000 categories of 1,000 give the same reports" in page.section("estimates")
     assert "and 488 more" in page.section("estimates")
 
 

@@ -1,4 +1,7 @@
-"""Closed forms, one file a theorem. They import no solver, so that agreement with a solver's optimum is evidence."""
+"""Closed forms, one file a theorem. They import no solver, so that agreement with a solver's optimum is evidence.
+
+For many symbols around a ball, a form whose proof gives a dual vector is the design itself, once pricing confirms it.
+"""
 
 from __future__ import annotations
 

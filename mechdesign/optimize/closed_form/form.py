@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mechdesign.numerics.arrays import Floats
 from mechdesign.optimize.l1_cone import L1Cone
 from mechdesign.problem import DesignProblem
 
@@ -32,12 +33,15 @@ class ClosedForm:
         feasible.
     value : float or None
         The objective of the mechanism where there is no matrix.
+    multipliers : array, shape (N,), or None
+        lambda of the proof, up to rounding, where the theorem says one: its bound is the value.
     """
 
     theorem: str
     matrix: Numbers | None
     optimal: bool
     value: float | None = None
+    multipliers: Floats | None = None
 
     def value_for(self, problem: DesignProblem) -> float:
         """Return the objective of the mechanism at the reference prior of a problem."""

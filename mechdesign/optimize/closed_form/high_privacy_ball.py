@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from mechdesign.numerics.arrays import Floats
 from mechdesign.optimize.closed_form.form import ClosedForm, Numbers, exact_cone, except_diagonal
 from mechdesign.optimize.l1_cone import L1Cone
 from mechdesign.problem import DesignProblem
-from mechdesign.utility import Objective
+from mechdesign.utility import FInformation, Objective
 
 THEOREM = "high privacy, l1 ball"
 
@@ -45,9 +46,34 @@ def mechanism(given: L1Cone[Fraction], *, in_floats: bool = False) -> Numbers:
     return except_diagonal(e * (P + t) / whole, (1 - e * (1 - P - t)) / whole, in_floats=in_floats)
 
 
+def multipliers(given: L1Cone[Fraction], information: FInformation) -> Floats:
+    """Return lambda of the proof in floats, which proves the form optimal where it is.
+
+    It makes the reduced cost of every column of the form 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mechdesign import MutualInformation
+    >>> given = L1Cone(np.array([Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)]), Fraction(1, 10), Fraction(5, 4))
+    >>> dual, P, form = multipliers(given, MutualInformation()), given.P.astype(float), mechanism(given, in_floats=True)
+    >>> bool(abs(MutualInformation().mu(form, P) - dual @ form).max() < 1e-15)
+    True
+    """
+    P, x, d = given.P, given.e * given.t, given.e - 1
+    masses, weights = P.astype(float), (P + x).astype(float)
+    inside, outside = (1 - d * (1 - P) / (P + x)).astype(float), (1 + d * P / (P + x)).astype(float)
+    utilities = masses * information.f(inside) + (1 - masses) * information.f(outside)
+    value = weights @ utilities / weights.sum()
+    result: Floats = value * masses + weights * (value - utilities) / float(d)
+    return result
+
+
 def solve(problem: DesignProblem) -> ClosedForm | None:
     """Return the mechanism, which is always feasible; None where it does not apply."""
     given = exact_cone(problem)
     if given is None or not applies(given):
         return None
-    return ClosedForm(THEOREM, mechanism(given, in_floats=True), optimal(given, problem.utility))
+    proved, information = optimal(given, problem.utility), problem.utility.f_information
+    dual = multipliers(given, information) if proved and information is not None else None
+    return ClosedForm(THEOREM, mechanism(given, in_floats=True), proved, multipliers=dual)

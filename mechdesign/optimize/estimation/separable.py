@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.quadratic_form import QuadraticForm
+from mechdesign.optimize.deadline import time_is_up
 from mechdesign.optimize.estimation.caps import greatest_entries, price_in_box
 from mechdesign.optimize.estimation.counted import CountedSymbols, Found
 from mechdesign.optimize.estimation.one_between import OneBetween
@@ -31,6 +32,10 @@ class SeparablePricing:
     Theta is ``diag(d) + B 1 1'`` with B at most 0. Each kind of the extreme rays has its own bound: tables over the
     weights of sets for A, B and D, and cases for C. The least of these bounds and that of a box around the cone counts.
     If the prior is not a vector of counts of a moderate total, the weights are rounded, and the bounds cover that.
+
+    Of a ball with a cap the cone for P alone is priced too: near epsilon the cap leaves hardly any difference, and that
+    cone has no kind C. Its columns are all of those of the ball and more, so that its bound of the error holds for the
+    ball, though a form that is not convex may be greater at a ray of the ball than at all rays of the larger cone.
 
     Attributes
     ----------
@@ -69,9 +74,8 @@ class SeparablePricing:
     def _symbols(self) -> CountedSymbols:
         return CountedSymbols.of(self.ball)
 
-    @cached_property
-    def _two_levels(self) -> list[TwoLevels]:
-        cone, symbols = self.cone, self._symbols
+    def _two_levels(self, cone: L1Cone[float]) -> list[TwoLevels]:
+        symbols = self._symbols
         most = 1.0 if cone.least else min(cone.heaviest_ab, 1.0)
         kinds = [] if cone.only_d else [TwoLevels(symbols, cone.P, levels_a(cone), most)]
         if cone.has_cd:
@@ -87,6 +91,8 @@ class SeparablePricing:
         deadline: float | None = None,
     ) -> Price:
         """Return an upper bound over all extreme rays with ``<P, v> = 1``, rounded up, and columns of great values.
+
+        The extreme rays are those of the cone, or of the cone for P alone where its bound is less.
 
         Parameters
         ----------
@@ -106,7 +112,10 @@ class SeparablePricing:
         if not form.separable or form.common > 0:
             return in_box
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            found = self._by_kinds(form, multipliers, near, deadline)
+            found = self._by_kinds(self.cone, form, multipliers, near, deadline)
+            if near is None and self.has_wider and not time_is_up(deadline):
+                wider = self._by_kinds(replace(self.cone, t=0.0, u=0.0), form, multipliers, near, deadline)
+                found.upper, found.looked_at = min(found.upper, wider.upper), found.looked_at + wider.looked_at
         columns = np.array(found.columns).T if found.columns else np.empty((self.ball.size, 0))
         values = form.values(columns - 1) - multipliers @ columns
         best = columns[:, np.argsort(-values, kind="stable")[:wanted]]
@@ -114,8 +123,20 @@ class SeparablePricing:
             return Price(in_box.upper, in_box.method, in_box.columns, best)
         return Price(found.upper, self.method, found.looked_at, best)
 
-    def _by_kinds(self, form: QuadraticForm, multipliers: Floats, near: float | None, deadline: float | None) -> Found:
-        found, cone = Found(form, multipliers), self.cone
+    @property
+    def has_wider(self) -> bool:
+        """Whether the cone for P alone is wider, and near this one where the cap is near epsilon."""
+        return self.cone.least > 0 and self.cone.t > 0
+
+    def _by_kinds(
+        self,
+        cone: L1Cone[float],
+        form: QuadraticForm,
+        multipliers: Floats,
+        near: float | None,
+        deadline: float | None,
+    ) -> Found:
+        found = Found(form, multipliers)
         work = _ENTRIES if near is None or form.common < 0 else _ENTRIES / 4
 
         def room() -> float:
@@ -124,7 +145,7 @@ class SeparablePricing:
 
         if not cone.only_d:
             OneBetween(self._symbols, cone).price(form, multipliers, found, room, deadline)
-        for kind in self._two_levels:
+        for kind in self._two_levels(cone):
             kind.price(form, multipliers, found, _TABLES, room(), deadline)
         if cone.has_cd and not cone.only_d:
             ThreeLevels(self._symbols, cone).price(form, multipliers, found, work, room(), deadline)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from mechdesign.optimize.estimation.separable_dual import DualPoint, RestrictedD
 from mechdesign.optimize.master import Master, spread
 from mechdesign.optimize.pricing.price import Price
 from mechdesign.optimize.start import start_columns
+from mechdesign.uncertainty import L1Ball
 from mechdesign.utility import ChiSquare
 
 _INWARD = 0.3  # how far points are moved to the best one so far before they are priced
@@ -95,7 +96,8 @@ def certificate_for_many(
     close : float
         The relative distance of the bound from its limit at which to stop.
     enough : float
-        A bound from which on the search stops as soon as it gains little.
+        A bound from which on the search stops as soon as it gains little. If a ball with a cap does not reach it,
+        rounds with the wider cone for P alone follow.
     error : float
         Of a mechanism that is known: no bound is greater, and the search stops where one comes close to it.
 
@@ -107,7 +109,12 @@ def certificate_for_many(
     >>> 0 < found.lower_bound <= found.limit * (1 + 1e-6)
     True
     """
-    return _Rounds(pricing, workload, progress, deadline, close, enough, error).run(held_columns)
+    found = _Rounds(pricing, workload, progress, deadline, close, enough, error).run(held_columns)
+    if not found.lower_bound < enough < np.inf or not pricing.has_wider or time_is_up(deadline):
+        return found
+    wider = replace(pricing, ball=L1Ball(pricing.ball.center))
+    alone = _Rounds(wider, workload, progress, deadline, close, np.inf, error).run(held_columns)
+    return max(found, alone, key=lambda certificate: certificate.lower_bound)
 
 
 def spanning(columns: Floats) -> Floats:

@@ -7,7 +7,8 @@ Rays of kinds A and D have two values. For a set S of mass p the two values a > 
 with ``sigma = a + b - 2``. A common number B < 0 adds ``B z^2 <= kappa z + kappa^2 / (4 |B|)`` for every kappa, where
 ``z = sum_i (v_i - 1)``, and this is again linear in S. So one table over the weights of sets, at one (sigma, kappa),
 bounds every weight. The greatest sum over sets of one weight is convex in (sigma, kappa): between two tables it is at
-most their interpolation. Tables are added where the bound is greatest.
+most their interpolation. Tables are added where the bound is greatest. Where kappas leave a bound far above what
+columns reach, as sets of one weight differ in size, `count_tables` goes on.
 """
 
 from __future__ import annotations
@@ -17,11 +18,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mechdesign.numerics.arrays import Floats, as_bound
 from mechdesign.numerics.cheapest_sets import CheapestSets
 from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.optimize.deadline import time_is_up
+from mechdesign.optimize.estimation.count_tables import TwoLevelPrices
 from mechdesign.optimize.estimation.counted import CountedSymbols, Found
 from mechdesign.optimize.l1_cone import L1Cone
 
@@ -207,11 +210,37 @@ class _Pricing:
                 for j in (end - 1, end):
                     if 0 <= j < len(pieces):
                         pieces[j] = self._piece(j)
-        self.found.upper = max(self.found.upper, *(upper for upper, _ in pieces))
+        greatest = max(upper for upper, _ in pieces)
+        if self.form.common < 0 and greatest > max(self.found.reached, self.found.upper) + near:
+            greatest = self._by_size().lowered(self._of_weights(), self.found, near, deadline)
+        self.found.upper = max(self.found.upper, greatest)
         self.found.looked_at += self.filled
 
-    def _piece(self, k: int) -> tuple[float, int]:
-        """Return the greatest bound over the weights between two neighbouring tables, and where it is."""
+    def _of_weights(self) -> Floats:
+        """Return the bound for each weight."""
+        bounds = np.full(self.on.size, np.inf)
+        for k in range(max(1, len(self.tables) - 1)):
+            part, upper, _ = self._between(k)
+            bounds[part] = np.minimum(bounds[part], upper)
+        return bounds
+
+    def _by_size(self) -> TwoLevelPrices:
+        """Return what tables by weight and size need."""
+        N = self.multipliers.size
+        slack = self.slope * self.error + (8 * N + 64) * _EPS * self.size
+        return TwoLevelPrices(
+            self.kind.symbols.weights,
+            self.form,
+            self.multipliers,
+            self.on,
+            self.off,
+            self.error,
+            self.of_off + slack,
+            self._column,
+        )
+
+    def _between(self, k: int) -> tuple[slice, Floats, NDArray[np.bool_]]:
+        """Return the weights between two neighbouring tables, their bounds, and those that no set has."""
         first, second = self.tables[k], self.tables[min(k + 1, len(self.tables) - 1)]
         part = slice(first.weight, second.weight + 1)
         sigma, span = self.sigma[part], second.sigma - first.sigma
@@ -224,6 +253,12 @@ class _Pricing:
         largest = abs(first.kappa) * (1 - share) + abs(second.kappa) * share
         bounds = self._bounds(part, inside, kappa, largest)
         bounds[missing] = -np.inf
+        return part, bounds, missing
+
+    def _piece(self, k: int) -> tuple[float, int]:
+        """Return the greatest bound over the weights between two neighbouring tables, and where it is."""
+        first, second = self.tables[k], self.tables[min(k + 1, len(self.tables) - 1)]
+        _, bounds, missing = self._between(k)
         at = int(np.argmax(bounds))
         if not missing[at]:
             for table in {first.weight: first, second.weight: second}.values():

@@ -1,5 +1,6 @@
 """The proof that the high privacy form around an l1 ball is optimal, step by step in exact arithmetic."""
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -13,6 +14,8 @@ import mechdesign as md
 from mechdesign.numerics.exact import arb_of, working_precision
 from mechdesign.optimize.closed_form import high_privacy_ball
 from mechdesign.optimize.closed_form.form import exact_cone
+from mechdesign.optimize.column_generation import ColumnGeneration
+from mechdesign.optimize.pricing import pricing_for
 
 THIRD = Fraction(1, 3)
 
@@ -211,3 +214,57 @@ def test_one_function_of_the_integral_alone_has_a_better_mechanism():
     assert not form.optimal
     assert problem.utility.value(form.matrix, ball.center) == pytest.approx(7.4436, abs=5e-5)
     assert md.design(problem).value == pytest.approx(8.1892, abs=5e-5)
+
+
+def many_symbols(radius, utility, size=16, share=0.9):
+    """Return a problem at high privacy; the radius is in units of the least probability."""
+    counts = [60 + 7 * j % 41 for j in range(size)]
+    p = Fraction(min(counts), sum(counts))
+    t = radius * p / 2
+    return md.DesignProblem(md.L1Ball.from_counts(counts, radius=2 * t), share * math.log(1 / (1 - p - t)), utility)
+
+
+@pytest.mark.parametrize(
+    ("radius", "utility"),
+    [(1, md.MutualInformation()), (2, md.ChiSquare()), (0, md.SquaredHellinger()), (0, md.TotalVariation())],
+    ids=lambda choice: getattr(choice, "name", None),
+)
+def test_many_symbols_take_the_form_with_the_bound_of_exact_pricing(radius, utility):
+    problem = many_symbols(radius, utility)
+    solved = md.design(problem)
+    assert solved.method.startswith("closed form, priced by subset-sum tables")
+    assert solved.certified
+    assert solved.iterations == 0
+    tables = pricing_for(problem.uncertainty, float(problem.epsilon.exp_down), utility)
+    searched = ColumnGeneration(problem, tables, str).solve(1e-6, None)
+    found = utility.value(searched.matrix, problem.uncertainty.center)
+    assert found == pytest.approx(solved.value, abs=2e-9)
+    assert found <= solved.upper_bound + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("problem", "merge"),
+    [
+        (many_symbols(1, md.TotalVariation()), None),
+        (many_symbols(Fraction(21, 10), md.MutualInformation()), None),
+        (many_symbols(1, md.MutualInformation(), share=1.1), None),
+        (many_symbols(1, md.MutualInformation()), True),
+    ],
+    ids=["total variation", "wide", "beyond its epsilon", "merged at once"],
+)
+def test_the_search_stays_where_the_theorem_does_not_reach(problem, merge):
+    assert md.design(problem, merge=merge).method.startswith("column generation")
+
+
+def test_a_dual_vector_that_pricing_does_not_confirm_is_not_taken(monkeypatch):
+    monkeypatch.setattr(high_privacy_ball, "multipliers", lambda given, _: 0.002 * given.P.astype(float))
+    solved = md.design(many_symbols(1, md.MutualInformation()))
+    assert solved.method.startswith("column generation")
+    assert solved.certified
+
+
+@pytest.mark.slow
+def test_a_thousand_symbols_are_certified():
+    solved = md.design(many_symbols(1, md.MutualInformation(), size=1000))
+    assert solved.certified
+    assert solved.iterations == 0
