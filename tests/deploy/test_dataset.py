@@ -86,7 +86,7 @@ def test_a_part_that_is_refused_is_named_with_its_row_and_the_others_go_on(tmp_p
     with raises("unknown-label") as caught:
         run(tmp_path)
     told_ = str(caught.value)
-    assert f"{source}/half=1/part-0005.csv, record 2 is not in the alphabet" in told_
+    assert f"{source}/half=1/part-0005.csv, record 2 is not among the categories" in told_
     assert "secret" not in told_
     assert "what is published stays, and the same call goes on with the rest" in told_
     assert "\n" not in told_

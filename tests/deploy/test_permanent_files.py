@@ -143,7 +143,7 @@ def test_one_id_with_two_values_and_one_twice(tmp_path):
     [
         ("id,a\n1,no\n,yes\n", "record 2: the id is missing; give an id for each record"),
         ('id,a\n1,no\n" ",yes\n', "record 2: the id is missing; give an id for each record"),
-        ("id,a\n1,no\n2,perhaps\n", "record 2 is not in the alphabet"),
+        ("id,a\n1,no\n2,perhaps\n", "record 2 is not among the categories"),
     ],
 )
 def test_a_bad_row_is_named_and_nothing_is_written(content, told, tmp_path):

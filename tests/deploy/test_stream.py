@@ -347,7 +347,7 @@ def test_metadata_of_parquet_files_is_dropped_and_a_kept_index_stays(tmp_path, p
 @pytest.mark.parametrize(
     ("content", "column", "part"),
     [
-        ("id,kind\n1,a\n2,b\n", "kind", "record 2 is not in the alphabet (show_values prints it); accepted: 'a'"),
+        ("id,kind\n1,a\n2,b\n", "kind", "record 2 is not among the categories (show_values prints it); accepted: 'a'"),
         ("id,kind\n1,a\n2,\n", "kind", "record 2 is missing"),
         (
             "id,kind\n1,a\n",

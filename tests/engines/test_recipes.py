@@ -177,7 +177,7 @@ def test_a_recipe_refuses_a_null(survey, heading):
 
 @pytest.mark.parametrize("heading", ["polars", "DuckDB", pytest.param("Spark", marks=pytest.mark.slow)])
 def test_a_recipe_refuses_an_unknown_label_and_does_not_print_it(survey, heading):
-    assert "rarely" not in refused(survey, heading, "rarely", "is not in the alphabet")
+    assert "rarely" not in refused(survey, heading, "rarely", "is not among the categories")
 
 
 def refused(survey, heading, bad, why):

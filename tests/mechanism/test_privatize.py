@@ -82,9 +82,9 @@ def test_no_records_no_reports(empty):
 @pytest.mark.parametrize(
     ("records", "part"),
     [
-        (["HS-grad", "Masters"], "records[1] is not in the alphabet: 'Masters'; accepted: 'HS-grad'"),
-        (["HS-grad", "hs-grad"], "records[1] is not in the alphabet: 'hs-grad'"),
-        (["HS-grad", "HS-grad "], "records[1] is not in the alphabet: 'HS-grad '"),
+        (["HS-grad", "Masters"], "records[1] is not among the categories: 'Masters'; accepted: 'HS-grad'"),
+        (["HS-grad", "hs-grad"], "records[1] is not among the categories: 'hs-grad'"),
+        (["HS-grad", "HS-grad "], "records[1] is not among the categories: 'HS-grad '"),
         (["HS-grad", None], "records[1] is missing"),
         (["HS-grad", ""], "records[1] is missing"),
         (["HS-grad", float("nan")], "records[1] is missing"),
@@ -104,7 +104,7 @@ def test_no_records_no_reports(empty):
         (np.array([b"a"]), "of type |S1"),
         (np.zeros((2, 2), dtype=int), "shape (2, 2)"),
         (pa.array(["HS-grad", None]), "records[1] is missing"),
-        (pa.array(["HS-grad", "x"]), "records[1] is not in the alphabet: 'x'"),
+        (pa.array(["HS-grad", "x"]), "records[1] is not among the categories: 'x'"),
         (pa.array([1.0]), "of type double"),
         (pa.array([None, None]), "records[0] is missing"),
         (pa.array([0, None]), "records[1] is missing"),

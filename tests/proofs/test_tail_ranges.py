@@ -152,7 +152,7 @@ def test_coq_accepts_the_radius_and_no_sharper_claim(checked):
 def test_the_samples_and_delta_are_told():
     content = learnt([40, 30, 20, 10], "1e-3")
     told = ask_coq(json.loads(content), content)
-    assert told.learnt == (100, Fraction(1, 1000), False)
+    assert told.learnt == (100, Fraction(1, 1000), False, ())
     assert len(told.axioms) == 4
 
 
@@ -172,14 +172,14 @@ def test_another_theorem_about_samples_than_that_of_the_file_is_found(tmp_path, 
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     (tmp_path / "printed").write_text(f"{term}{axiom}{right}Axioms:\n{axiom}")
-    assert ask_coq(json.loads(content), content).learnt == (3, Fraction(9, 10), False)
+    assert ask_coq(json.loads(content), content).learnt == (3, Fraction(9, 10), False, ())
     for wrong in ("", right.replace("nat 3", "nat 4"), right.replace("9 10", "8 10"), right + right):
         (tmp_path / "printed").write_text(f"{term}{axiom}{wrong}Axioms:\n{axiom}")
         with raises("not-machine-checked", match="another theorem about the samples"):
             ask_coq(json.loads(content), content)
     counted = right.replace("learnt", "learnt_from_counts")
     (tmp_path / "printed").write_text(f"{term}{axiom}{counted}Axioms:\n{axiom}")
-    assert ask_coq(json.loads(content), content).learnt == (3, Fraction(9, 10), True)
+    assert ask_coq(json.loads(content), content).learnt == (3, Fraction(9, 10), True, ())
     (tmp_path / "printed").write_text(f"{term}{axiom}{right}Axioms:\n{axiom}cheat : False\n")
     with raises("not-machine-checked", match="stands on"):
         ask_coq(json.loads(content), content)
