@@ -186,7 +186,7 @@ def test_coq_computes_yes_for_the_ranges_and_no_for_sharper_claims(tmp_path):
 def test_coq_proves_the_theorem(counts, delta):
     content = learnt(counts, delta, bound="observed-sums")
     told = ask_coq(json.loads(content), content)
-    assert told.learnt == (sum(counts), Fraction(delta), True)
+    assert told.learnt == (sum(counts), Fraction(delta), True, ())
     assert len(told.axioms) == 4
 
 
@@ -201,4 +201,4 @@ def test_the_words_say_when_draws_contradict_a_prior():
 @needs_coq
 def test_two_hundred_thousand_samples_are_proved():
     content = learnt([150_000, 30_000, 12_000, 5_000, 2_000, 999, 1], "1e-9", bound="observed-sums")
-    assert ask_coq(json.loads(content), content).learnt == (200_000, Fraction("1e-9"), True)
+    assert ask_coq(json.loads(content), content).learnt == (200_000, Fraction("1e-9"), True, ())
