@@ -12,7 +12,7 @@ from fractions import Fraction
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from mechdesign.errors import InputError, LimitError, shorten
+from mechdesign.errors import InputError, LimitError
 from mechdesign.proofs.tail_ranges import TailRanges
 from mechdesign.proofs.terms import file_term, without_nulls
 from mechdesign.proofs.theories import MATRIX, RECORDS, WINDOWS, Theory, theory_of
@@ -81,16 +81,21 @@ def certificate(document: Mapping[str, Any], content: bytes, end: str = _THEOREM
     Raises
     ------
     InputError
-        If a file with this JSON does not load, as far as its term shows it.
+        If a text or a fraction stands where a file has a whole number.
     LimitError
         For over 300 symbols or 90,000 numerators, or a set that the proofs do not cover.
     """
-    try:
-        theory, written = _term_of(document)
-    except (LookupError, TypeError, AttributeError, ArithmeticError, ValueError) as error:
-        raise _does_not_load(f"{type(error).__name__}: {error}") from error
+    theory = theory_of(document)
+    rows = document.get("numerators", [[]])
+    _check_size(theory, len(rows), len(rows) * len(rows[0]))
+    written = file_term(document)
     if not _OF_INTEGERS.fullmatch(written):
-        raise _does_not_load("a number of it is no number")
+        raise InputError.damaged_file(
+            "a certificate holds whole numbers alone, and a number of this file is not one; mechdesign verify FILE "
+            "says what is wrong with the file"
+        )
+    if theory is not MATRIX:
+        _check_size(theory, len(rows), len(_NUMERAL.findall(written)))
     page = " and ".join(theory.pages)
     head = _HEAD.format(hashlib.sha256(content).hexdigest(), "s" * (len(theory.pages) > 1), page)
     opening = _OPENING.format(" ".join((*theory.pages, theory.sources[-1])))
@@ -102,24 +107,6 @@ def certificate(document: Mapping[str, Any], content: bytes, end: str = _THEOREM
     if theory is RECORDS:
         return whole + _theorem_of_records(document["parts"])
     return whole + _theorem_of_samples(document) if theory is MATRIX else whole
-
-
-def _term_of(document: Mapping[str, Any]) -> tuple[Theory, str]:
-    """Return what is proved of a file, and its term."""
-    theory = theory_of(document)
-    rows = document.get("numerators", [[]])
-    _check_size(theory, len(rows), len(rows) * len(rows[0]))
-    written = file_term(document)
-    if theory is not MATRIX:
-        _check_size(theory, len(rows), len(_NUMERAL.findall(written)))
-    return theory, written
-
-
-def _does_not_load(reason: str) -> InputError:
-    return InputError.damaged_file(
-        f"a certificate needs the JSON of a mechanism file that loads, and this is not one ({shorten(reason)}); "
-        "mechdesign verify FILE says what is wrong with the file"
-    )
 
 
 def _check_size(theory: Theory, symbols: int, entries: int) -> None:
