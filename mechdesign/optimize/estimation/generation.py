@@ -6,13 +6,14 @@ together about equally often are taken too, and are nearly as good as subset sel
 weights and a matrix M, and columns of positive reduced cost ``v'Mv - <lambda, v>`` are looked for. It is convex in v,
 so from any column v the column that is greatest in the linear function ``2Mv - lambda`` costs at least as much
 (concave-convex procedure). Such steps start at the columns in use, at these with some noise, and at fresh Gaussian
-ones. A certificate is computed beside the mechanism, from its columns on.
+ones. A certificate is computed beside the mechanism, from its columns on. For very many symbols weights take too long,
+and columns of about equal weights are exchanged instead (`exchange`).
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import attrgetter
@@ -26,6 +27,7 @@ from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.optimize.deadline import is_limited, keeps_mechanism, seconds_left, share_until, sooner, time_is_up
 from mechdesign.optimize.estimation.caps import MOST_SYMBOLS_IN_FORMS, best_caps, bound_of_caps, greatest_entries
 from mechdesign.optimize.estimation.cyclic_sets import cyclic_sets
+from mechdesign.optimize.estimation.exchange import MOST_COLUMNS, Exchanged, orthogonal_gaussians, sweeps
 from mechdesign.optimize.estimation.interior_point import ColumnWeights, full_weights, solve
 from mechdesign.optimize.estimation.linear_oracle import LinearOracle
 from mechdesign.optimize.estimation.separable import SeparablePricing
@@ -56,6 +58,8 @@ _SLOW = 5e-3  # relative progress of a round from which on a better bound is wor
 _MOST_ROUNDS = 200
 _WHOLE = 1e-12  # how far rows may be from their sum 1
 _FINE = 1e-3  # of the gap asked for: the search for columns and forms goes on while it is worth more
+_EXCHANGED = 150  # symbols from which on columns are exchanged
+_GAINED = 1e-4  # relative, by a sweep of exchanges: the last one gains less
 _LONG = 40  # symbols from which on the search takes so long that an early bound is worth its time
 _SHARE = 0.7  # of the time that is left, for the mechanism
 _EARLY_SHARE = 0.25  # of the time that is left for the mechanism, for an early bound
@@ -160,9 +164,22 @@ def generate(
     (2.25, array([1., 1., 1., 1.]))
     """
     goal, search = goal or Goal(), ColumnSearch(ball, exp_epsilon, workload, rng, floor)
+    exchanged = _exchanged(search, workload, goal, deadline, progress)
+    return exchanged or _weighted(search, ball.prior, workload, goal, deadline, progress)
+
+
+def _weighted(
+    search: ColumnSearch,
+    prior: Floats,
+    workload: Floats,
+    goal: Goal,
+    deadline: float | None,
+    progress: Callable[[str], None],
+) -> Generated:
+    """Return a mechanism of columns whose weights are the best by interior points, and to which others are added."""
     try:
         held = search.first(deadline)
-        point = solve(held, ball.prior, workload, _COARSE, deadline=deadline, unfinished=True)
+        point = solve(held, prior, workload, _COARSE, deadline=deadline, unfinished=True)
     except SolverError:
         if not is_limited(deadline):
             raise
@@ -183,16 +200,51 @@ def generate(
             entering = search.entering(held[:, used], point.weights[used], point)
             start = np.concatenate([point.weights[used], np.zeros(entering.shape[1])])
             further = np.hstack([held[:, used], entering])
-            point, held = solve(further, ball.prior, workload, _precision(values), start, deadline), further
+            point, held = solve(further, prior, workload, _precision(values), start, deadline), further
             values.append(point.value)
             best = min(best, (point, held), key=lambda found: found[0].value)
     except KeyboardInterrupt:
         stopped = "interrupted"
-    except SolverError:  # the interior point stops where its next step would pass the deadline
+    except SolverError:  # the next step would pass the deadline
         stopped = "time limit" if time_is_up(sooner(deadline, time.monotonic() - began)) else "solver failed"
     point, matrix = best[0], _mechanism(best[1], best[0].weights)
     found = Generated(matrix, point.multipliers, point.M, point.value, len(values), stopped)
     return min(found, search.at_once(), key=attrgetter("value")) if stopped == "time limit" else found
+
+
+def _exchanged(
+    search: ColumnSearch, workload: Floats, goal: Goal, deadline: float | None, progress: Callable[[str], None]
+) -> Generated | None:
+    """Return a mechanism of columns that were exchanged; None where weights by interior points do better.
+
+    They do for fewer symbols, workloads of low rank, and sets of all priors.
+    """
+    if search.holds_every_prior or len(workload.T) <= _EXCHANGED or np.linalg.matrix_rank(workload) < len(workload.T):
+        return None
+    best: Exchanged | None = None
+    values: list[float] = []
+    stopped = "stalled"
+    try:
+        for found in search.sweeps(deadline):
+            best = found if best is None or found.value < best.value else best
+            values.append(found.value)
+            keeps_mechanism(deadline)
+            progress(_line(values, found.weights.size, goal, deadline, "sweep"))
+            if best.value - goal.bound <= goal.tolerance * best.value:
+                stopped = ""
+                break
+            if _progress(values) < _GAINED:
+                break
+    except KeyboardInterrupt:
+        if best is None:
+            raise
+        stopped = "interrupted"
+    if best is None:
+        return None
+    stopped = "time limit" if stopped == "stalled" and time_is_up(deadline) else stopped
+    matrix: Floats = best.columns * best.weights
+    result = Generated(matrix, best.multipliers, best.M, best.value, len(values), stopped)
+    return min(result, search.at_once(), key=attrgetter("value"))
 
 
 def _mechanism(columns: Floats, weights: Floats) -> Floats:
@@ -226,16 +278,16 @@ def _precision(values: list[float]) -> float:
     return min(max(_OF_PROGRESS * _progress(values), _PRECISION), _COARSE)
 
 
-def _line(values: list[float], columns: int, goal: Goal, deadline: float | None) -> str:
+def _line(values: list[float], columns: int, goal: Goal, deadline: float | None, step: str = "interior point") -> str:
     """Return what a round has come to."""
     number, value = len(values), min(values)
     gap = (value - goal.bound) / value
     if gap > goal.closed:
-        return f"interior point {number}: {columns} columns, error {value:.9g}, gap {100 * gap:.3g} %"
+        return f"{step} {number}: {columns} columns, error {value:.9g}, gap {100 * gap:.3g} %"
     left = np.inf if deadline is None else seconds_left(deadline)
     until = f"for at most {left:.0f} s more" if left < np.inf else "until rounds gain little"
     return (
-        f"improving {until}, Ctrl-C keeps it: certified within {100 * gap:.3g} %, interior point {number}, "
+        f"improving {until}, Ctrl-C keeps it: certified within {100 * gap:.3g} %, {step} {number}, "
         f"{columns} columns, error {value:.9g}"
     )
 
@@ -268,7 +320,7 @@ class ColumnSearch:
         self, ball: L1Ball, exp_epsilon: float, workload: Floats, rng: np.random.Generator, floor: Floor = NO_FLOOR
     ) -> None:
         self._ball, self._exp_epsilon, self._rng, self._floor = ball, exp_epsilon, rng, floor
-        self._workload, self.basic = workload, 0
+        self._workload, self.basic, self.holds_every_prior = workload, 0, ball.holds_every_prior
         self._oracle = LinearOracle(L1Cone.of(ball, exp_epsilon, floor))
 
     def first(self, deadline: float | None = None) -> Floats:
@@ -278,7 +330,7 @@ class ColumnSearch:
         gaussian = self._gaussian(self._best_covariance(deadline), max(_FIRST * N, _LEAST_FRESH))
         independent = self._gaussian(np.eye(N), N)  # so that columns span all directions, also for few queries
         found = self._oracle.best(np.hstack([gaussian, independent]))
-        families = max(1, min(_FAMILIES, _MOST_SHIFTED // N)) if self._ball.holds_every_prior else 0
+        families = max(1, min(_FAMILIES, _MOST_SHIFTED // N)) if self.holds_every_prior else 0
         even = self._even_sets(families)
         columns = self._without_copies(np.hstack([windows, found, even / (self._ball.prior @ even)]))
         # Windows alone form a mechanism.
@@ -291,6 +343,14 @@ class ColumnSearch:
         self.basic = int(basic.sum())
         most = _most_in_time(N, columns.shape[1], left) - self.basic
         return np.hstack([columns[:, basic], columns[:, np.flatnonzero(~basic)[-most:]]])
+
+    def sweeps(self, deadline: float | None) -> Iterator[Exchanged]:
+        """Give mechanisms of columns that are exchanged for better ones."""
+        covariance = self._best_covariance(deadline)
+        drawn = self._functions(
+            orthogonal_gaussians(covariance, MOST_COLUMNS // len(covariance), self._rng), covariance
+        )
+        return sweeps(self._oracle.best(drawn), self._workload, self._oracle, self._rng, deadline)
 
     def at_once(self) -> Generated:
         """Return a mechanism of cyclic sets, which needs no search."""
@@ -346,6 +406,10 @@ class ColumnSearch:
         """Return Gaussian vectors as linear functions, whose ratios to P have variance 1."""
         values, vectors = np.linalg.eigh(covariance)
         drawn = vectors @ (np.sqrt(np.maximum(values, 0.0))[:, None] * self._rng.standard_normal((len(values), count)))
+        return self._functions(drawn, covariance)
+
+    def _functions(self, drawn: Floats, covariance: Floats) -> Floats:
+        """Return vectors of a covariance as linear functions, whose ratios to P have variance 1."""
         spread = np.sqrt(np.maximum(np.diag(covariance), 1e-12 * max(np.trace(covariance), 1e-300)))
         result: Floats = drawn / spread[:, None] * self._oracle.masses[:, None]
         return result
