@@ -100,6 +100,16 @@ class Floor(NamedTuple):
     least_lift: Fraction
     for_everyone: bool = False
 
+    @property
+    def of_lifts(self) -> Fraction:
+        """The a that is asked of lifts over the set, exp(-lower); 0 with a cap, which asks for it of entries."""
+        return Fraction(0) if self.for_everyone else self.least_lift
+
+    @property
+    def of_entries(self) -> Fraction:
+        """The a that is asked of the least entry over the greatest one, exp(-cap); 0 without a cap."""
+        return self.least_lift if self.for_everyone else Fraction(0)
+
 
 NO_FLOOR = Floor(Fraction(0))
 """What asks for nothing."""
