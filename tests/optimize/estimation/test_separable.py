@@ -265,7 +265,7 @@ def test_a_bound_that_is_wanted_is_worth_more_work(more, monkeypatch):
     lam = multipliers_of_caps(form.diagonal, limits)
     pricing = SeparablePricing(ball, np.e)
     stored = certify_error(problem, form, lam, pricing).lower_bound
-    monkeypatch.setattr("mechdesign.optimize.estimation.separable._ENTRIES", 3e5)
+    monkeypatch.setattr("mechdesign.optimize.estimation.separable._ENTRIES", 3e4)
     monkeypatch.setattr("mechdesign.optimize.estimation.solver._MORE_WORK", more)
     usual = certify_error(problem, form, lam, pricing).lower_bound
     wanted = certify_error(problem, form, lam, pricing, wanted=stored).lower_bound
