@@ -163,7 +163,7 @@ def generate(
     goal, search = goal or Goal(), ColumnSearch(ball, exp_epsilon, workload, rng, floor)
     try:
         held = search.first(deadline)
-        point = solve(held, ball.prior, workload, _coarse(ball.size), deadline=deadline, unfinished=True)
+        point = solve(held, ball.prior, workload, _precision([], ball.size), deadline=deadline, unfinished=True)
     except SolverError:
         if not is_limited(deadline):
             raise
@@ -222,14 +222,9 @@ def _progress(values: list[float]) -> float:
     return (values[-2] - values[-1]) / values[-1] if len(values) > 1 else 1.0
 
 
-def _coarse(size: int) -> float:
-    """Return the tolerance of the first weights, which no later ones exceed."""
-    return _PRECISION if size <= _FEW else _COARSE
-
-
 def _precision(values: list[float], size: int) -> float:
     """Return the tolerance of the next weights: a share of what the last round gained."""
-    return min(max(_OF_PROGRESS * _progress(values), _PRECISION), _coarse(size))
+    return _PRECISION if size <= _FEW else min(max(_OF_PROGRESS * _progress(values), _PRECISION), _COARSE)
 
 
 def _line(values: list[float], columns: int, goal: Goal, deadline: float | None) -> str:
