@@ -46,7 +46,7 @@ class DesignProblem(Generic[Set_co]):
         The promise from below, written as epsilon is: no lift is below exp(-lower). Without it, lifts may be 0.
     cap : number or str, optional
         The level of local differential privacy that the mechanism keeps besides, instead of lower. A cap that is not
-        above epsilon is the whole promise.
+        above epsilon is the whole promise. About a secret it is the one promise that everything else in the data has.
     maximal_leakage : number or str, optional
         The promise on average, for every prior: ``sum_y max_x p(y|x) <= exp(maximal_leakage)``. Instead of lower and
         cap. From epsilon on it asks for nothing more.
@@ -55,8 +55,8 @@ class DesignProblem(Generic[Set_co]):
     ------
     InputError
         If a number is negative or not finite, the utility is defined for other symbols, lower or cap is given for a
-        ball as printed, two numbers are given beside epsilon, cap or maximal_leakage is given for a promise about a
-        secret, or a side is 0 for one.
+        ball as printed, two numbers are given beside epsilon, maximal_leakage is given for a promise about a secret,
+        or epsilon or lower is 0 for one.
 
     Examples
     --------
@@ -86,10 +86,10 @@ class DesignProblem(Generic[Set_co]):
                     f"{name} is {shorten(number.text)} for a ball as printed, which may leave the simplex; give the "
                     "ball within the simplex (within_simplex = true)"
                 )
-            if name != "lower" and uncertainty.protected.names is not None:
+            if name == "maximal_leakage" and uncertainty.protected.names is not None:
                 raise InputError.set_not_accepted(
                     f"{name} is {shorten(number.text)} for a promise about a secret, with which no method designs; "
-                    f"leave {name} out, or use lower"
+                    f"leave {name} out, or use lower or cap"
                 )
         most = sides.maximal_leakage
         if most is not None and 1 < most.exp_up < _LEAST_SUM:
@@ -103,7 +103,7 @@ class DesignProblem(Generic[Set_co]):
         object.__setattr__(self, "uncertainty", uncertainty)
         object.__setattr__(self, "sides", sides)
         object.__setattr__(self, "utility", wanted)
-        if self.only_constant and not uncertainty.limits_entries:
+        if self.only_constant and not uncertainty.limits_entries and not (self.cap and self.cap.exp_down == 1):
             side = "epsilon" if self.epsilon.exp_down == 1 else "lower"
             raise InputError.epsilon_out_of_range(
                 f"{side} is {self.local_epsilon.text} for a promise about a secret, under which reports may still tell "

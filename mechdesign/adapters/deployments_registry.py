@@ -15,7 +15,7 @@ from typing import Any
 from mechdesign.display.numbers import up
 from mechdesign.histogram.record import float_of_delta
 from mechdesign.mechanism import Mechanism
-from mechdesign.mechanism.words import certain_in_words, delta_in_words, promise
+from mechdesign.mechanism.words import certain_in_words, delta_in_words, not_protected, promise
 from mechdesign.numerics.exact import float_up
 from mechdesign.optimize import Verification, verify
 from mechdesign.report.rendering import Origin, plain
@@ -104,15 +104,13 @@ def asked_of(entry: Any, path: str = "") -> list[str]:
 def local_epsilon(mechanism: Mechanism) -> float | None:
     """Return the epsilon of local differential privacy that the guarantee promises everyone; None where it has none.
 
-    A promise about a secret is about that attribute alone, so that it is none.
+    A promise about a secret is about that attribute alone, so that it is none without a cap.
     """
     guarantee = mechanism.guarantee
-    known = guarantee.uncertainty
-    if known.protected.names is not None:
-        return None
     if guarantee.cap is not None:
         return float(guarantee.cap)
-    return float(guarantee.epsilon) if known.holds_every_prior else None
+    known = guarantee.uncertainty
+    return float(guarantee.epsilon) if known.protected.names is None and known.holds_every_prior else None
 
 
 def _basic(mechanism: Mechanism, name: str) -> dict[str, Any]:
@@ -135,8 +133,7 @@ def _variant(mechanism: Mechanism) -> dict[str, str]:
     labels = mechanism.inputs
     listed = ", ".join(plain(label, 60) for label in labels[:_SHOWN])
     more = f" and {len(labels) - _SHOWN:,} more" if len(labels) > _SHOWN else ""
-    known = mechanism.guarantee.uncertainty
-    besides = known.not_protected_in_words()
+    besides = not_protected(mechanism.guarantee)
     return {
         "variant_name": "Custom" if local_epsilon(mechanism) is None else "Pure DP",
         "data_domain": f"A record has one of {len(labels):,} categories: {listed}{more}.",

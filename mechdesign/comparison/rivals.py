@@ -48,6 +48,13 @@ ONE_ATTRIBUTE_BESIDE_LDP: Final = (
 )
 """The same for a promise about a secret."""
 
+CAPPED_ATTRIBUTE_BESIDE_LDP: Final = (
+    "The promise about a secret with a cap is weaker than local differential privacy (LDP) with the same epsilon: "
+    "epsilon is about the secret alone, for the joint distributions of the guarantee, and for all else about a record "
+    "the mechanism keeps LDP with the cap."
+)
+"""The same for a promise about a secret with a cap."""
+
 
 @dataclass(frozen=True)
 class Rivals:
@@ -206,7 +213,7 @@ def weaker_promise(problem: DesignProblem, *, of_errors: bool = True) -> str | N
     if problem.uncertainty.holds_every_prior:
         return None
     if problem.uncertainty.protected.names is not None:
-        return ONE_ATTRIBUTE_BESIDE_LDP
+        return ONE_ATTRIBUTE_BESIDE_LDP if problem.cap is None else CAPPED_ATTRIBUTE_BESIDE_LDP
     if not of_errors:
         return None
     if problem.cap is not None:

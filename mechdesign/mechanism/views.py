@@ -11,7 +11,7 @@ from mechdesign.display.frames import labelled_frame
 from mechdesign.display.html import Above, facts, table
 from mechdesign.display.numbers import text_above
 from mechdesign.mechanism.proof import Guarantee, Integers, Proof
-from mechdesign.mechanism.words import certain_in_words, delta_in_words, promise
+from mechdesign.mechanism.words import certain_in_words, delta_in_words, not_protected, promise
 from mechdesign.numerics.exact import printed_up
 
 _DIGITS = 4  # of probabilities in a table
@@ -117,8 +117,8 @@ class MechanismViews:
     def _repr_html_(self: _Shown) -> str:
         known, (N, M) = self.guarantee.uncertainty, self.numerators.shape
         pairs: list[tuple[str, object]] = [("guarantee", promise(self.guarantee))]
-        if known.not_protected_in_words():
-            pairs.append(("not protected", known.not_protected_in_words()))
+        if besides := not_protected(self.guarantee):
+            pairs.append(("not protected", besides))
         if known.delta is not None:
             pairs.append(("delta", Above(printed_up(known.delta))))
             if known.asserts_samples:
@@ -136,8 +136,8 @@ class MechanismViews:
         facts = [("guarantee", promise(self.guarantee))]
         if self.table is not None:
             facts += self.table.facts_of_reports() if of_report else self.table.facts(self.inputs)
-        if known.not_protected_in_words() and not of_report:
-            facts.append(("not protected", known.not_protected_in_words()))
+        if (besides := not_protected(self.guarantee)) and not of_report:
+            facts.append(("not protected", besides))
         if known.delta is not None and not of_report:
             facts.append(("delta", f"{printed_up(known.delta)}: {delta_in_words(known)}"))
         amount = f"at most {text_above(self.leakage, 15)} nats{' a report' if of_report else ''}"
@@ -161,7 +161,7 @@ class MechanismViews:
         asked = {
             "secret": secret,
             "useful": useful,
-            "not_protected": known.not_protected_in_words() or None,
+            "not_protected": not_protected(guarantee) or None,
             "lower": guarantee.lower,
             "cap": guarantee.cap,
             "maximal_leakage": guarantee.maximal_leakage,

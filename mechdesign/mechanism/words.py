@@ -65,6 +65,20 @@ def certain_in_words(mechanism: Mechanism) -> str | None:
     return f"{text} for certain; at the estimate {shown} of all reports do"
 
 
+def not_protected(guarantee: Guarantee) -> str:
+    """Return what a guarantee does not protect, and that its cap holds for that too; empty if it is about the data.
+
+    Examples
+    --------
+    >>> from mechdesign import SecretPromise
+    >>> about = SecretPromise([[3, 1], [1, 3]], secret="sex", useful="job", known=True)
+    >>> not_protected(Guarantee("log(2)", about, cap=3)).partition("job itself, ")[2]
+    'as far as it says nothing about sex, and as far as cap = 3 allows'
+    """
+    text = guarantee.uncertainty.not_protected_in_words()
+    return f"{text}, and as far as cap = {guarantee.cap} allows" if text and guarantee.cap is not None else text
+
+
 def promise(guarantee: Guarantee) -> str:
     """Return a guarantee in words.
 

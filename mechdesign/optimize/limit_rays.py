@@ -9,6 +9,9 @@ many rays. At any time the greatest value over the rays is an upper bound.
 
 The joint distribution of the counts gives the first half-spaces, so that no bound is above that for the counts alone.
 Rows are rounded up, which leaves all columns inside, as entries are not negative.
+
+With a cap for everyone all this is done for columns with their greatest entry M beside: the cone of all ``(v, M)`` with
+``a M <= v_i <= M``, of which every vertex of a cube is a ray, is cut by the same half-spaces.
 """
 
 from __future__ import annotations
@@ -25,11 +28,13 @@ import numpy as np
 
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import over_common_denominator
+from mechdesign.optimize.capped_secret_rays import CappedSecretRays
 from mechdesign.optimize.deadline import time_is_up
 from mechdesign.optimize.double_description import DoubleDescription, slack
 from mechdesign.optimize.rays import RaysOfSet, RaysToCut, UpperValues
 from mechdesign.optimize.secret_rays import SecretRays
 from mechdesign.uncertainty import SecretPromise
+from mechdesign.uncertainty.base import NO_FLOOR, Floor
 
 _MOST_RAYS = 8_000
 _MOST_WALLS = 1_024
@@ -50,8 +55,8 @@ class LimitCone(RaysOfSet, RaysToCut):
         With limits or without.
     exp_epsilon : float
         exp(epsilon), above 1; the float is taken as an exact number.
-    least_lift : Fraction
-        exp(-lower), below 1; 0 without a promise from below.
+    floor : Floor
+        What is asked from below, less than 1.
 
     Examples
     --------
@@ -60,14 +65,11 @@ class LimitCone(RaysOfSet, RaysToCut):
     1.833333
     """
 
-    def __init__(self, known: SecretPromise, exp_epsilon: float, least_lift: Fraction = Fraction(0)) -> None:
-        self.known, self._e, self._least_lift = known, Fraction(exp_epsilon), least_lift
-        N = known.size
-        units = [tuple(int(i == j) for i in range(N)) for j in range(N)]
-        everything = (1 << N) - 1
-        self._rays = DoubleDescription(units, [everything ^ 1 << j for j in range(N)], _MOST_WALLS, N)
+    def __init__(self, known: SecretPromise, exp_epsilon: float, floor: Floor = NO_FLOOR) -> None:
+        self.known, self._e, self._least_lift = known, Fraction(exp_epsilon), floor.of_lifts
+        self._rays = _of_cube(known.size, floor.of_entries) if floor.of_entries > 0 else _of_orthant(known.size)
         for row in self._rows_of_counts():
-            self._rays.cut(_rounded_up(row))
+            self._cut(_rounded_up(row))
 
     @property
     def kinds(self) -> str:
@@ -87,7 +89,7 @@ class LimitCone(RaysOfSet, RaysToCut):
     @property
     def columns(self) -> Floats:
         """The rays, shape (N, k)."""
-        columns: Floats = self._rays.floats.T
+        columns: Floats = self._rays.floats.T[: self.known.size]
         return columns / (self.prior @ columns)
 
     def greatest(self, upper_of: UpperValues, deadline: float | None = None) -> Floats:
@@ -124,13 +126,17 @@ class LimitCone(RaysOfSet, RaysToCut):
 
     def _cut_off(self, column: Sequence[int]) -> bool:
         """Cut off a column that breaks the promise by the row that it breaks most, and return whether it does."""
+        column = column[: self.known.size]
         rows = self.known.rows_at(column, self._e, self._least_lift)
         broken, row = min((sum(map(mul, row, column), Fraction(0)), row) for row in rows)
         normal = _rounded_up(row)
         if broken >= -_BROKEN * sum(map(mul, self.known.center, column)) or slack(column, normal) >= 0:
             return False
-        self._rays.cut(normal)
+        self._cut(normal)
         return True
+
+    def _cut(self, normal: list[int]) -> None:
+        self._rays.cut(normal + [0] * (self._rays.floats.shape[1] - len(normal)))
 
 
 @dataclass(frozen=True)
@@ -150,7 +156,43 @@ class LimitRays(SecretRays):
 
     @cached_property
     def _first_cone(self) -> LimitCone:
-        return LimitCone(self.known, self.exp_epsilon, self.least_lift)
+        return LimitCone(self.known, self.exp_epsilon, Floor(self.least_lift))
+
+
+@dataclass(frozen=True)
+class CappedLimitRays(CappedSecretRays):
+    """The same with a cap for everyone.
+
+    Examples
+    --------
+    >>> rays = CappedLimitRays(SecretPromise([[20, 10], [10, 15]], delta="0.1"), 2.0, Fraction(1, 8))
+    >>> rays.count(rays.kinds), rays.to_cut().count("V")
+    (3, 4)
+    """
+
+    def to_cut(self) -> LimitCone | None:
+        """Return a cone of these rays to cut; None where there are too many."""
+        return None if self.count(self.kinds) > _MOST_FIRST else self._first_cone.copy()
+
+    @cached_property
+    def _first_cone(self) -> LimitCone:
+        return LimitCone(self.known, self.exp_epsilon, Floor(self.least, for_everyone=True))
+
+
+def _of_orthant(size: int) -> DoubleDescription:
+    """Return the rays of all columns: single symbols."""
+    units = [tuple(int(i == j) for i in range(size)) for j in range(size)]
+    everything = (1 << size) - 1
+    return DoubleDescription(units, [everything ^ 1 << j for j in range(size)], _MOST_WALLS, size)
+
+
+def _of_cube(size: int, least: Fraction) -> DoubleDescription:
+    """Return the rays of all columns with their greatest entry, all others being at least so much of it."""
+    low, top = math.floor(least * (1 << _ROUNDED)), 1 << _ROUNDED
+    everything = (1 << size) - 1
+    points = [(*(top if S >> i & 1 else low for i in range(size)), top) for S in range(1 << size)]
+    walls = [S << size | everything ^ S for S in range(1 << size)]
+    return DoubleDescription(points, walls, _MOST_WALLS, 2 * size)
 
 
 def _rounded_up(row: Sequence[Fraction]) -> list[int]:

@@ -216,7 +216,10 @@ class ColumnsWithin:
         above = self.known.excess(columns, self._e)
         if self._floor.least_lift == 0:
             return above
-        result: Floats = np.maximum(above, self.known.lack(columns, float(self._floor.least_lift)))
+        a = float(self._floor.least_lift)
+        capped = self._floor.for_everyone
+        below = a * columns.max(axis=0) - columns.min(axis=0) if capped else self.known.lack(columns, a)
+        result: Floats = np.maximum(above, below)
         return result
 
     def climbed(self, column: Floats, value: Value, slope: Value) -> Floats:

@@ -204,7 +204,7 @@ def claimed_problem(promised: Guarantee, claim: Optimality) -> DesignProblem:
 def _certificate(problem: DesignProblem, claim: Optimality, deadline: Deadline) -> Certificate | ErrorCertificate:
     """Return the bound that the stored dual proves, after checking that the stored bound follows from it."""
     if claim.form is not None:
-        proved = certify_error(problem, claim.form, claim.multipliers, deadline=deadline)
+        proved = certify_error(problem, claim.form, claim.multipliers, wanted=claim.bound, deadline=deadline)
         if not proved.lower_bound >= claim.bound:
             _check_time(deadline)
             raise GuaranteeError.optimality_false(

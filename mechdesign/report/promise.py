@@ -8,7 +8,7 @@ from fractions import Fraction
 from mechdesign.display.numbers import up
 from mechdesign.histogram.record import float_of_delta
 from mechdesign.mechanism import Mechanism
-from mechdesign.mechanism.words import certain_in_words, delta_in_words, promise
+from mechdesign.mechanism.words import certain_in_words, delta_in_words, not_protected, promise
 from mechdesign.numerics.exact import float_up
 
 _EXAMPLE = Fraction(1, 100)
@@ -113,7 +113,7 @@ def promise_of(mechanism: Mechanism) -> Promise:
         known=known.is_one_prior,
         priors=known.in_words(),
         one_attribute=known.protected.names,
-        not_protected=known.not_protected_in_words(),
+        not_protected=not_protected(guarantee),
         delta=known.delta,
         delta_in_words=delta_in_words(known),
         asserted=known.asserts_samples,

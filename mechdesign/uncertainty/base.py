@@ -100,6 +100,16 @@ class Floor(NamedTuple):
     least_lift: Fraction
     for_everyone: bool = False
 
+    @property
+    def of_lifts(self) -> Fraction:
+        """The a that is asked of lifts over the set, exp(-lower); 0 with a cap, which asks for it of entries."""
+        return Fraction(0) if self.for_everyone else self.least_lift
+
+    @property
+    def of_entries(self) -> Fraction:
+        """The a that is asked of the least entry over the greatest one, exp(-cap); 0 without a cap."""
+        return self.least_lift if self.for_everyone else Fraction(0)
+
 
 NO_FLOOR = Floor(Fraction(0))
 """What asks for nothing."""
@@ -211,6 +221,10 @@ class UncertaintySet(PriorSet):
         greatest = V.max(axis=0)
         result: Floats = least_lift * (greatest - self.support(greatest - V)) - V.min(axis=0)
         return result
+
+    def is_implied_by_cap(self, exp_epsilon: Fraction, least: Fraction) -> bool:
+        """Return whether all columns v with ``min v >= a max v`` keep epsilon: those of a cap not above epsilon do."""
+        return least * exp_epsilon >= 1
 
     def promise_rows(self, exp_epsilon: float, floor: Floor = NO_FLOOR) -> tuple[PromiseRows, ...]:
         """Return the columns that keep a promise as linear rows, in blocks that share their auxiliary variables.

@@ -323,6 +323,16 @@ class SecretPromise(UncertaintySet):
             for level, (given, law) in pairs
         ]
 
+    def is_implied_by_cap(self, exp_epsilon: Fraction, least: Fraction) -> bool:
+        """Return whether all columns v with ``min v >= a max v`` keep epsilon, of a known joint distribution.
+
+        Where ``max v = 1``, ``<e P - A_s, v>`` is least with entries 1 where the row is negative, and a elsewhere.
+        """
+        if super().is_implied_by_cap(exp_epsilon, least):
+            return True
+        rows = () if self.limits is not None else self.rows_at([1] * self.size, exp_epsilon, Fraction(0))
+        return bool(rows) and all(sum(min(g, least * g) for g in row) >= 0 for row in rows)
+
     # The law of the useful column
 
     def exact_worst_mean(self, column: Sequence[int]) -> tuple[Fraction, tuple[Fraction, ...]]:
@@ -380,13 +390,25 @@ class SecretPromise(UncertaintySet):
         return self.limits.lack(V, least_lift)
 
     def promise_rows(self, exp_epsilon: float, floor: Floor = NO_FLOOR) -> tuple[PromiseRows, ...]:
-        """Return the promise as linear rows: ``<e P - A_s, v> >= 0``, or those of `JointLimits.promise_rows`."""
-        from scipy.sparse import csr_array
+        """Return the promise as linear rows: ``<e P - A_s, v> >= 0``, or those of `JointLimits.promise_rows`.
 
-        least_lift = float(floor.least_lift)
+        With a cap there is one more auxiliary variable, the last, M: ``v_i <= M`` and ``v_i >= a M``.
+        """
+        from scipy.sparse import block_array, csr_array
+
+        least_lift = float(floor.of_lifts)
         if self.limits is None:
             rows = exp_epsilon * self.prior - self.conditionals
             if least_lift > 0:
                 rows = np.vstack([rows, self.conditionals - least_lift * self.prior])
-            return (PromiseRows(csr_array(rows), csr_array((len(rows), 0))),)
-        return (self.limits.promise_rows(exp_epsilon, least_lift),)
+            promised = PromiseRows(csr_array(rows), csr_array((len(rows), 0)))
+        else:
+            promised = self.limits.promise_rows(exp_epsilon, least_lift)
+        if floor.of_entries == 0:
+            return (promised,)
+        each, ones = np.eye(self.size), np.ones((self.size, 1))
+        height, width = promised.auxiliary.shape
+        own = csr_array(block_array([[promised.auxiliary, csr_array((height, 1))]]))
+        rest = csr_array(np.vstack([ones, -float(floor.of_entries) * ones]))
+        capped = csr_array(block_array([[csr_array((2 * self.size, width)), rest]]))
+        return PromiseRows(promised.columns, own), PromiseRows(csr_array(np.vstack([-each, each])), capped)

@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import numpy as np
+from double_description import extreme_rays
 
 import mechdesign as md
 from mechdesign.uncertainty import Box, EventSet, L1Box, LowerFunction, LowerLimits, RelativeBall
@@ -103,3 +104,9 @@ def instances(count, size, seed):
         except md.InputError as error:
             assert "probability 0 under every prior" in str(error)  # noqa: PT017 - such a symbol is refused
     return made
+
+
+def vertices_of(known):
+    """The vertices of a set: the rays of the cone over it."""
+    rows = [[a - side for a in row] for row, side in rows_of(known)]
+    return [tuple(Fraction(x, sum(ray)) for x in ray) for ray in extreme_rays(rows, known.size)]

@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from double_description import extreme_rays
+from lower_sets import vertices_of
 from tolerances import CERTIFIED
 
 import mechdesign as md
@@ -46,6 +47,14 @@ def rays_above(priors, b, N):
 def two_sided(ball, e, floor):
     """A list from the lower probability of the ball, with its own proof."""
     return TwoSidedRays(RelativeBall(ball.center, 1, ball.half_radius), e, floor)
+
+
+def rays_with_cap(priors, b, least):
+    """All extreme rays of ``max v <= b <Q, v>`` and ``min v >= a max v``, shape (N, k)."""
+    N, b = len(priors[0]), Fraction(b)
+    rows = [[b * q - (i == j) for j, q in enumerate(Q)] for Q in priors for i in range(N)]
+    rows += [[(j == i) - least * (j == k) for j in range(N)] for i in range(N) for k in range(N) if i != k]
+    return np.array([[float(x) for x in ray] for ray in extreme_rays(rows, N)]).T
 
 
 def scaled(ray):
@@ -212,15 +221,20 @@ def random_forms(rng, ball, times):
 
 @pytest.mark.parametrize("radius", [0, *(pytest.param(radius, marks=pytest.mark.slow) for radius in ("0.05", "0.5"))])
 def test_prices_of_forms_are_above_those_of_lists_and_near_them(radius):
+    """Columns split into extreme rays of the ball, and into those of the wider cone for P alone: either list proves."""
     rng = np.random.default_rng(4)
     near = 0
     for counts in ([7, 5, 3, 1], [9, 7, 7, 5, 3, 3], [100, 1, 1, 1]):
         ball = md.L1Ball.from_counts(counts, radius=radius)
+        corners, alone = vertices_of(RelativeBall(ball.center, 1, ball.half_radius)), [ball.center]
         for e, least in ((2.0, Fraction(1, 4)), (1.5, Fraction(3, 5)), (2.7, Fraction(1, 20))):
             floor = Floor(least, for_everyone=True)
-            tables, listed = SeparablePricing(ball, e, floor), ListedForms(two_sided(ball, e, floor))
+            tables, every = SeparablePricing(ball, e, floor), [rays_with_cap(V, e, least) for V in (corners, alone)]
             for form, lam in random_forms(rng, ball, 3):
-                found, exact = tables.price(form, lam, 20), listed.price(form, lam).upper
+                found = tables.price(form, lam, 20)
+                exact = min(
+                    (form.values(v - 1) - lam @ v).max() for v in (rays / (ball.prior @ rays) for rays in every)
+                )
                 assert found.upper >= exact - 1e-9
                 near += found.upper <= exact + 1e-3 * (abs(exact) + abs(lam).sum())
                 assert (ball.excess(found.best, e) <= 1e-9).all()

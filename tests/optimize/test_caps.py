@@ -231,13 +231,10 @@ def test_a_number_beside_sides_is_refused_and_not_dropped():
     assert md.DesignProblem(BALL, lowered.sides).lower == md.Epsilon.of(2)
 
 
-def test_a_ball_as_printed_and_a_secret_take_no_cap():
+def test_a_ball_as_printed_takes_no_cap():
     with pytest.raises(InputError) as refused:
         md.DesignProblem(md.L1Ball(["0.9", "0.1"], "0.5", within_simplex=False), 1, cap=2)
     assert refused.value.code == "ball-leaves-simplex"
-    with pytest.raises(InputError) as refused:
-        md.DesignProblem(md.SecretPromise([[3, 1], [1, 3]], known=True), 1, cap=2)
-    assert refused.value.code == "set-not-accepted"
 
 
 def test_a_cap_of_zero_leaves_the_constant_mechanism():

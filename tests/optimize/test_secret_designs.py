@@ -13,6 +13,7 @@ from scipy.optimize import linprog
 import mechdesign as md
 from mechdesign.optimize.pricing.secret_duals import SecretLevels
 from mechdesign.optimize.secret_rays import SecretRays
+from mechdesign.uncertainty.base import NO_FLOOR
 from tests.helpers.double_description import extreme_rays
 from tests.helpers.extreme_priors import extreme_priors
 
@@ -129,7 +130,7 @@ def test_gains_agree_with_a_linear_program_over_all_rays(values, lower):
 def test_any_weights_of_rows_prove_a_level(monkeypatch):
     """A solver whose weights are poor makes the level greater, and never false."""
     known, a = md.SecretPromise(JOINT, known=True), [Fraction(1, 7), Fraction(0), Fraction(-1, 3), Fraction(1, 2)]
-    best = SecretLevels(known, 1.25, Fraction(0)).level(a)
+    best = SecretLevels(known, 1.25, NO_FLOOR).level(a)
     solved = SecretLevels._solved
     rng = np.random.default_rng(0)
 
@@ -139,7 +140,7 @@ def test_any_weights_of_rows_prove_a_level(monkeypatch):
 
     monkeypatch.setattr(SecretLevels, "_solved", poor)
     for _ in range(20):
-        assert SecretLevels(known, 1.25, Fraction(0)).level(a) >= best - Fraction(1, 10**9)
+        assert SecretLevels(known, 1.25, NO_FLOOR).level(a) >= best - Fraction(1, 10**9)
 
 
 def test_gains_within_limits_are_certified():

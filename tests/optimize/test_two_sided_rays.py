@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from double_description import extreme_rays
-from lower_sets import instances, rows_of
+from lower_sets import instances, vertices_of
 
 import mechdesign as md
 from mechdesign.optimize.cut_rays import CutRays
@@ -15,12 +15,6 @@ from mechdesign.uncertainty.base import Floor
 
 BOTH = [(Fraction(9, 8), Fraction(3, 4)), (Fraction(2), Fraction(1, 2)), (Fraction(2), Fraction(1, 4))]
 BOTH += [(Fraction(5, 2), Fraction(1, 10)), (Fraction(3, 2), Fraction(2, 3)), (Fraction(4), Fraction(1, 100))]
-
-
-def vertices_of(known):
-    """The vertices of a set: the rays of the cone over it."""
-    rows = [[a - side for a in row] for row, side in rows_of(known)]
-    return [tuple(Fraction(x, sum(ray)) for x in ray) for ray in extreme_rays(rows, known.size)]
 
 
 def below(known, floor):

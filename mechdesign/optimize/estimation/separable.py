@@ -45,6 +45,8 @@ class SeparablePricing:
         exp(epsilon), above 1.
     floor : Floor
         A cap for everyone, if there is one.
+    work : float
+        How many times the usual number of cases of kind C are divided at most.
 
     Examples
     --------
@@ -57,6 +59,7 @@ class SeparablePricing:
     ball: L1Ball
     exp_epsilon: float
     floor: Floor = NO_FLOOR
+    work: float = 1
 
     method = "tables over the weights of sets, kind by kind"
 
@@ -137,7 +140,7 @@ class SeparablePricing:
         deadline: float | None,
     ) -> Found:
         found = Found(form, multipliers)
-        work = _ENTRIES if near is None or form.common < 0 else _ENTRIES / 4
+        work = self.work * (_ENTRIES if near is None or form.common < 0 else _ENTRIES / 4)
 
         def room() -> float:
             total = abs(float(multipliers.sum()) + max(found.upper, found.reached))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, TypeAlias
@@ -17,6 +17,7 @@ from mechdesign.numerics.arrays import Floats, frozen, real_array
 from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.numerics.threads import one_thread
 from mechdesign.optimize.capped_cone import raised_power
+from mechdesign.optimize.deadline import time_is_up
 from mechdesign.optimize.effective_epsilon import MOST_IN_PROGRAMS, effective_exp_epsilon
 from mechdesign.optimize.estimation.caps import entry_limits, price_in_box
 from mechdesign.optimize.estimation.every_direction import mixtures
@@ -52,6 +53,7 @@ _LISTED = 16  # symbols: up to so many, the optimum over all rays takes seconds
 _MOST_LISTED = 2_000_000  # rays, likewise
 _LARGEST = 1e300  # entry of lambda beside a Theta near 1: each lambda proves something, but none that overflows
 _MOST_SYMBOLS = 400  # beyond, a single round of the search takes minutes
+_MORE_WORK = (4, 16, 64)  # times the usual work, for a bound that is wanted
 _TOLERANCES = ((10, 1e-6), (16, 1e-4))
 _TOLERANCE_OF_SETS, _TOLERANCE = 1e-4, 0.03
 
@@ -358,6 +360,7 @@ def certify_error(
     pricing: FormPricing | None = None,
     known: Price | None = None,
     *,
+    wanted: float = 0.0,
     deadline: float | None = None,
 ) -> ErrorCertificate:
     """Return the lower bound that a quadratic form and multipliers prove, computed from these alone.
@@ -374,6 +377,9 @@ def certify_error(
         Pricing that was made for this problem; by default `form_pricing` chooses one.
     known : Price, optional
         What this pricing has returned for the form and lambda.
+    wanted : float
+        A bound that is worth more work than usual, such as that of a file: another version may have found better prices
+        for its form.
     deadline : float, optional
         A time of `time.monotonic` from which on pricing ends with the bound that is known then.
 
@@ -415,11 +421,24 @@ def certify_error(
     found = lower_bound(root, total_up(lam_near_one, price.upper, eta, limits))
     if problem.epsilon.exp_down > 1:
         if known is None:
-            exact = (pricing or form_pricing(problem)).price(near_one, lam_near_one, deadline=deadline)
+            prices = _prices(pricing or form_pricing(problem), near_one, lam_near_one, deadline)
         else:
-            exact = replace(known, upper=float(np.ldexp(known.upper, -power)))
-        if exact.upper < price.upper:
-            price, found = exact, lower_bound(root, total_up(lam_near_one, exact.upper, eta, limits))
+            prices = iter([replace(known, upper=float(np.ldexp(known.upper, -power)))])
+        for exact in prices:
+            if exact.upper < price.upper:
+                price, found = exact, lower_bound(root, total_up(lam_near_one, exact.upper, eta, limits))
+            if found >= wanted:
+                break
     with np.errstate(over="ignore"):
         reduced_cost = float(np.ldexp(price.upper, power))
     return ErrorCertificate(form, lam, reduced_cost, found, price.method, price.columns)
+
+
+def _prices(pricing: FormPricing, form: QuadraticForm, lam: Floats, deadline: float | None) -> Iterator[Price]:
+    """Yield prices of a form: the usual one, and then better ones that take more work, where there are any."""
+    yield pricing.price(form, lam, deadline=deadline)
+    if isinstance(pricing, SeparablePricing):
+        for work in _MORE_WORK:
+            if time_is_up(deadline):
+                return
+            yield replace(pricing, work=work).price(form, lam, deadline=deadline)

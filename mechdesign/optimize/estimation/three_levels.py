@@ -38,6 +38,8 @@ from mechdesign.optimize.l1_cone import L1Cone
 
 _EPS = float(np.finfo(float).eps)
 _OUT, _MID, _HIGH = 1, 2, 4
+_NARROW = 1e-7  # a point, of masses that are rounded
+_DECIDED = -2  # in place of a symbol to divide by
 _MOST_IN_TABLES = 150_000  # entries of the tables of cases that are bounded together
 _MOST_TOGETHER = 128
 _ENTRIES_OF_CASE = 20_000  # what a case takes beside its tables, in entries of tables
@@ -118,6 +120,7 @@ class _LevelSearch:
         self.rare = self.rare[np.argsort(self.weights[self.rare], kind="stable")]
         self.reachable = subset_sums(self.weights[self.rare], self.heaviest)
         self.masses = np.minimum(self.reachable / kind.symbols.total, kind.cone.t)
+        self.all_masses = subset_sums(self.weights, int(self.weights.sum())) / kind.symbols.total
         self.moves = [moves(self.reachable, int(w)) for w in self.weights[self.rare]]
         e, t, N, off = kind.cone.e, kind.cone.t, self.P.size, kind.symbols.off
         top = min(e, 1 / max(kind.cone.least, 1e-300))
@@ -182,6 +185,12 @@ class _LevelSearch:
         room = 1e-9 + self.symbols.off
         low = np.maximum(low, ((places & _OUT) == 0) @ self.P - room)
         high = np.minimum(high, (places != _OUT) @ self.P + room)
+        if self.symbols.off == 0:
+            # b is the mass of some set, up to rounding.
+            above = np.minimum(np.searchsorted(self.all_masses, low - room), self.all_masses.size - 1)
+            below = np.maximum(np.searchsorted(self.all_masses, high + room, side="right") - 1, 0)
+            low = np.maximum(low, self.all_masses[above] - self.rounding)
+            high = np.minimum(high, self.all_masses[below] + self.rounding)
         count = len(places)
         zeros, nowhere = np.zeros(count), np.full(count, -1)
         cases = _Cases(first, last, low, high, places, upper, zeros, tilt, zeros.astype(np.int64), nowhere)
@@ -190,15 +199,18 @@ class _LevelSearch:
     # Division
 
     def _divided(self, cases: _Cases) -> _Cases:
-        """Return the two halves of each case."""
+        """Return the two halves of each case; one set of symbols in a point has no halves, and its bound is final."""
         e, t = self.cone.e, self.cone.t
+        cut = self._cut(cases)
+        whole = cut != _DECIDED
+        self.found.upper = max(self.found.upper, float(cases.upper[~whole].max(initial=-np.inf)))
+        cases, cut = cases.only(whole), cut[whole]
         g = np.maximum(e * (cases.high - t), 1.0)
         across = (1 + e * self.masses[cases.first]) * (cases.high - cases.low)
         along = (g - 1) * (self.masses[cases.last] - self.masses[cases.first])
         # A fraction of a symbol is worth about as much as a rectangle as wide as the symbol is heavy.
-        heavy = np.where(cases.cut >= 0, self.P[cases.cut], 0.0)
-        by_symbol = (heavy > np.maximum(across, along)) | ((across < 1e-7) & (cases.last == cases.first))
-        by_symbol &= cases.cut >= 0
+        heavy = np.where(cut >= 0, self.P[cut], 0.0)
+        by_symbol = ((heavy > np.maximum(across, along)) | self._is_point(cases)) & (cut >= 0)
         by_weight = ~by_symbol & (along > across) & (cases.last > cases.first)
         lower, higher = cases.only(np.arange(cases.upper.size)), cases.only(np.arange(cases.upper.size))
         middle = (cases.first + cases.last) // 2
@@ -209,10 +221,23 @@ class _LevelSearch:
         lower.high = np.where(by_mass, half, cases.high)
         higher.low = np.where(by_mass, half, cases.low)
         rows = np.flatnonzero(by_symbol)
-        lower.places[rows, cases.cut[rows]] &= _OUT
-        higher.places[rows, cases.cut[rows]] &= _MID | _HIGH
+        lower.places[rows, cut[rows]] &= _OUT
+        higher.places[rows, cut[rows]] &= _MID | _HIGH
         both = _Cases.joined([lower, higher])
         return self._cases(both.first, both.last, both.low, both.high, both.places, both.upper, both.tilt)
+
+    def _is_point(self, cases: _Cases) -> NDArray[np.bool_]:
+        """Return which cases have one weight of S and one mass of S and S', up to rounding."""
+        width = 4 * self.rounding if self.symbols.off == 0 else _NARROW
+        result: NDArray[np.bool_] = (cases.high - cases.low <= width) & (cases.last == cases.first)
+        return result
+
+    def _cut(self, cases: _Cases) -> Indices:
+        """Return the symbol that each case may be divided by; in a point any that is not decided, or `_DECIDED`."""
+        free = np.where((cases.places & _OUT > 0) & (cases.places != _OUT), self.P, -1.0)
+        heaviest = np.where(free.max(axis=1) >= 0, free.argmax(axis=1), _DECIDED)
+        result: Indices = np.where((cases.cut < 0) & self._is_point(cases), heaviest, cases.cut)
+        return result
 
     # Bounds
 
@@ -342,7 +367,8 @@ class _LevelSearch:
         best = KappaLines(self.P, of_high, of_mid, may_high, may_mid, must, light, heavy, cases.low, cases.high).best()
         steep = np.clip(self.size / np.maximum(np.abs(best.lack), 1e-9), 0.0, 1e5 * self.size)
         cases.cut = best.cut
-        cases.kappa = np.where(np.isnan(best.lack), best.kappa, np.where(best.lack < 0, -steep, steep))
+        lacks = np.abs(best.lack) > self.rounding
+        cases.kappa = np.where(lacks, np.where(best.lack < 0, -steep, steep), best.kappa)
         in_high = best.in_high.sum(axis=1)
         rise = (1 - least) * (high * in_high + mid * (best.inside.sum(axis=1) - in_high))
         result: Floats = rise + self.P.size * (least * high - 1)

@@ -132,7 +132,7 @@ def levels_by_guess(
     Other columns than the constant one keep the promise.
     """
     if uncertainty.secret_promise is not None:
-        levels = SecretLevels(uncertainty.secret_promise, exp_epsilon, floor.least_lift)
+        levels = SecretLevels(uncertainty.secret_promise, exp_epsilon, floor)
         return _levels_about_secret(levels, utility, measured, multipliers, deadline)
     priced = Differences(measured, [Fraction(x) for x in multipliers.tolist()])
     rows = list(utility.differences(priced, uncertainty.size))

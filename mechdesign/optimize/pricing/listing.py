@@ -11,14 +11,15 @@ import numpy as np
 
 from mechdesign.errors import LimitError
 from mechdesign.numerics.arrays import Floats, as_bound
-from mechdesign.numerics.exact import float_up
+from mechdesign.numerics.exact import float_down, float_up
 from mechdesign.numerics.tolerances import REDUCED_COST
 from mechdesign.optimize.capped_cone import raised_power
 from mechdesign.optimize.capped_rays import CappedRays
+from mechdesign.optimize.capped_secret_rays import MOST_WITH_CAP, CappedSecretRays
 from mechdesign.optimize.cut_rays import MOST_SYMBOLS as MOST_CUT_SYMBOLS
 from mechdesign.optimize.cut_rays import CutRays
 from mechdesign.optimize.hull_rays import HullRays
-from mechdesign.optimize.limit_rays import LimitRays
+from mechdesign.optimize.limit_rays import CappedLimitRays, LimitRays
 from mechdesign.optimize.lower_rays import MOST_LISTED_PAIRS, LowerRays, TwoSidedRays
 from mechdesign.optimize.pricing.price import Price
 from mechdesign.optimize.rays import MOST_LISTED_SYMBOLS, RayList, Rays
@@ -36,7 +37,6 @@ _MOST_PRICED = 100_000_000
 _NO_ROOM = 1 - 1e-12  # of a times exp(epsilon): beyond, a cap is not above epsilon but for rounding
 _MOST_ENTERING = 5_000
 _MOST_SYSTEMS = 60_000  # of equations, solved in rationals
-_NOTHING = Fraction(0)
 _MOST_SUPPORTS = 3_000_000  # sets of symbols and rows, looked at one by one
 _INSTEAD = "merge categories, or use a gain utility such as hamming-accuracy, which needs no list"
 _INSTEAD_OF_SET = "merge categories, or use an l1 ball or a gain utility such as hamming-accuracy, which need no list"
@@ -52,7 +52,7 @@ def check_listable(uncertainty: UncertaintySet, exp_epsilon: float, floor: Floor
     """
     N = uncertainty.size
     if uncertainty.secret_promise is not None:
-        return _rays_of_secret(uncertainty.secret_promise, exp_epsilon, floor.least_lift)
+        return _rays_of_secret(uncertainty.secret_promise, exp_epsilon, floor)
     if floor.least_lift > 0:
         listed = _with_cap if floor.for_everyone else _two_sided
         return listed(uncertainty, exp_epsilon, floor)
@@ -128,9 +128,11 @@ def _check_supermodular(known: LowerProbability) -> None:
         )
 
 
-def _rays_of_secret(known: SecretPromise, exp_epsilon: float, least_lift: Fraction = _NOTHING) -> SecretRays:
+def _rays_of_secret(known: SecretPromise, exp_epsilon: float, floor: Floor) -> RayList:
+    if floor.for_everyone:
+        return _rays_of_secret_with_cap(known, exp_epsilon, floor)
     kind = SecretRays if known.limits is None else LimitRays
-    rays = kind(known, exp_epsilon, least_lift)
+    rays = kind(known, exp_epsilon, floor.least_lift)
     if rays.candidates > _MOST_SUPPORTS:
         raise LimitError.no_method(
             f"a secret of {len(known.joint.values)} values and {known.size} categories have up to "
@@ -139,11 +141,33 @@ def _rays_of_secret(known: SecretPromise, exp_epsilon: float, least_lift: Fracti
     return rays
 
 
+def _rays_of_secret_with_cap(known: SecretPromise, exp_epsilon: float, floor: Floor) -> RayList:
+    if _cap_is_all(exp_epsilon, floor):
+        return _rays_of_cap(known, floor)
+    kind = CappedSecretRays if known.limits is None else CappedLimitRays
+    rays = kind(known, exp_epsilon, Fraction(float_down(floor.least_lift)))
+    if rays.candidates > MOST_WITH_CAP:
+        raise LimitError.no_method(
+            f"a secret of {len(known.joint.values)} values and {known.size} categories have up to "
+            f"{rays.candidates:.1e} extreme rays with a cap (at most {MOST_WITH_CAP:.0e}); leave cap out, {_INSTEAD}"
+        )
+    return rays
+
+
+def _cap_is_all(exp_epsilon: float, floor: Floor) -> bool:
+    """Return whether the cap is the whole promise."""
+    return float(floor.least_lift) * exp_epsilon >= _NO_ROOM
+
+
+def _rays_of_cap(uncertainty: UncertaintySet, floor: Floor) -> RayList:
+    every = L1Ball(uncertainty.center, 2, uncertainty.labels)
+    return check_listable(every, float_up(1 / floor.least_lift))
+
+
 def _with_cap(uncertainty: UncertaintySet, exp_epsilon: float, floor: Floor) -> RayList:
     """Return the rays of a set with a cap for everyone."""
-    if float(floor.least_lift) * exp_epsilon >= _NO_ROOM:  # the cap is the whole promise
-        every = L1Ball(uncertainty.center, 2, uncertainty.labels)
-        return check_listable(every, float_up(1 / floor.least_lift))
+    if _cap_is_all(exp_epsilon, floor):
+        return _rays_of_cap(uncertainty, floor)
     power, least = raised_power(exp_epsilon, floor)
     return CappedRays(uncertainty, check_listable(uncertainty, power), power, least)
 

@@ -8,7 +8,12 @@ that keep the promise have ``<g, v> >= 0`` for all of them. With ``a = P g_w - l
 
 for every v of the cone. A linear program over the rows found so far proposes the weights; the row that its best column
 breaks most is added until none is broken. r is then computed from the weights in rationals: poor weights make the bound
-weaker, but never false. A promise from below adds the rows ``A_s - a P``.
+weaker, but never false. A promise from below adds the rows ``A_s - a P``. With a cap, ``a = exp(-cap)``, all entries
+lie between a times the greatest one and that, so that with ``d = a_w + sum_k y_k g_k``
+
+    r = max over sets T of ( sum over T of d_i + a sum over the others of d_i ) / ( P(T) + a (1 - P(T)) ),
+
+which is attained where T are the symbols of the greatest ``d_i / P_i``.
 """
 
 from __future__ import annotations
@@ -20,10 +25,11 @@ from operator import mul
 import numpy as np
 
 from mechdesign.numerics.arrays import Floats
-from mechdesign.numerics.exact import over_common_denominator
+from mechdesign.numerics.exact import float_down, over_common_denominator
 from mechdesign.numerics.linear_program import minimum
 from mechdesign.optimize.deadline import time_is_up
 from mechdesign.uncertainty import SecretPromise
+from mechdesign.uncertainty.base import Floor
 
 _MOST_ROUNDS = 500
 _BROKEN = 1e-11  # of <P, v>: a row that is broken by less is not added
@@ -40,21 +46,22 @@ class SecretLevels:
         With limits or without.
     exp_epsilon : float
         exp(epsilon).
-    least_lift : Fraction
-        exp(-lower); 0 without a promise from below.
+    floor : Floor
+        What is asked from below.
 
     Examples
     --------
-    >>> levels = SecretLevels(SecretPromise([[3, 1], [1, 3]], known=True), 1.25, Fraction(0))
+    >>> levels = SecretLevels(SecretPromise([[3, 1], [1, 3]], known=True), 1.25, Floor(Fraction(0)))
     >>> levels.level([Fraction(1), Fraction(0)])
     Fraction(3, 2)
     """
 
-    def __init__(self, known: SecretPromise, exp_epsilon: float, least_lift: Fraction) -> None:
-        self._known, self._e, self._least_lift = known, Fraction(exp_epsilon), least_lift
+    def __init__(self, known: SecretPromise, exp_epsilon: float, floor: Floor) -> None:
+        self._known, self._e, self._least_lift = known, Fraction(exp_epsilon), floor.of_lifts
+        self._least = float_down(floor.of_entries)
         self._rows: list[Row] = []
         self._floats: Floats = np.empty((0, known.size))
-        self._add(known.rows_at([1] * known.size, self._e, least_lift))
+        self._add(known.rows_at([1] * known.size, self._e, self._least_lift))
 
     def level(self, a: Sequence[Fraction], deadline: float | None = None) -> Fraction:
         """Return a level that ``<a, v>`` does not exceed for any column of the cone with ``<P, v> = 1``.
@@ -63,7 +70,7 @@ class SecretLevels:
         """
         P = self._known.center
         if time_is_up(deadline):
-            return max(x / p for x, p in zip(a, P, strict=True))
+            return self._proved(a)
         objective = np.array([float(x / p) for x, p in zip(a, P, strict=True)])
         for _ in range(_MOST_ROUNDS):
             weights, posterior = self._solved(objective)
@@ -79,10 +86,20 @@ class SecretLevels:
             if not self._add(broken) or time_is_up(deadline):
                 break
         used = [(Fraction(y), self._rows[k]) for k, y in enumerate(weights.tolist()) if y > 0]
-        return max(
-            (x + sum((y * row[i] for y, row in used), Fraction(0))) / p
-            for i, (x, p) in enumerate(zip(a, P, strict=True))
-        )
+        return self._proved([x + sum((y * row[i] for y, row in used), Fraction(0)) for i, x in enumerate(a)])
+
+    def _proved(self, weighted: Sequence[Fraction]) -> Fraction:
+        """Return the greatest ``<d, v>`` with ``<P, v> = 1`` of all columns that keep the cap; without one, of all."""
+        pairs = list(zip(weighted, self._known.center, strict=True))
+        if self._least == 0:
+            return max(d / p for d, p in pairs)
+        pairs.sort(key=lambda pair: pair[0] / pair[1], reverse=True)
+        a, levels = Fraction(self._least), []
+        gain, mass = a * sum(weighted), a
+        for d, p in pairs:
+            gain, mass = gain + (1 - a) * d, mass + (1 - a) * p
+            levels.append(gain / mass)
+        return max(levels)
 
     def _add(self, rows: Sequence[Row]) -> bool:
         """Hold rows, and return whether there is a new one."""
@@ -95,7 +112,12 @@ class SecretLevels:
 
     def _solved(self, objective: Floats) -> tuple[Floats, Floats]:
         """Return the weights of the rows, and the best column, as what each symbol has of its mass."""
-        R = len(self._floats)
-        found = minimum(-objective, at_most=(-self._floats, np.zeros(R)), equal=(np.ones((1, objective.size)), [1.0]))
+        R, N = self._floats.shape
+        rows, whole, costs = -self._floats, np.ones((1, N)), -objective
+        if self._least > 0:  # the last variable is the greatest entry
+            entries, tops = np.diag(1 / self._known.prior), np.ones((N, 1))
+            rows = np.block([[rows, np.zeros((R, 1))], [entries, -tops], [-entries, self._least * tops]])
+            whole, costs = np.append(whole, [[0.0]], axis=1), np.append(costs, 0.0)
+        found = minimum(costs, at_most=(rows, np.zeros(len(rows))), equal=(whole, [1.0]))
         found.required("the price of a guess", "change epsilon a little")
-        return np.maximum(-found.prices[:R], 0.0), found.x
+        return np.maximum(-found.prices[:R], 0.0), found.x[:N]

@@ -10,8 +10,11 @@ from refusals import raises
 
 import mechdesign as md
 from mechdesign.numerics.quadratic_form import QuadraticForm
+from mechdesign.optimize.estimation.caps import best_caps, greatest_entries, multipliers_of_caps
 from mechdesign.optimize.estimation.counted import CountedSymbols, Found
+from mechdesign.optimize.estimation.listed import ListedForms
 from mechdesign.optimize.estimation.separable import SeparablePricing
+from mechdesign.optimize.estimation.solver import certify_error
 from mechdesign.optimize.estimation.three_levels import ThreeLevels
 from mechdesign.optimize.l1_cone import L1Cone
 from mechdesign.optimize.rays import Rays
@@ -250,3 +253,24 @@ def test_sets_may_be_lighter_than_their_rounded_weights(monkeypatch):
     )
     price = SeparablePricing(ball, e).price(form, np.array(lam))
     assert price.upper >= greatest(ball, e, form, np.array(lam)) - 1e-12
+
+
+@pytest.mark.parametrize("more", [(4, 16, 64), ()])
+def test_a_bound_that_is_wanted_is_worth_more_work(more, monkeypatch):
+    """The bound of a file holds though the usual work of this version proves less, and stays below that of all rays."""
+    ball = md.L1Ball.from_counts([40, 20, 13, 10, 8, 6, 5, 5], radius="0.1")
+    problem = md.DesignProblem(ball, 1, md.EstimationError())
+    limits = greatest_entries(ball.prior, np.e)
+    form = QuadraticForm(best_caps(ball.prior, limits, np.eye(8)))
+    lam = multipliers_of_caps(form.diagonal, limits)
+    pricing = SeparablePricing(ball, np.e)
+    stored = certify_error(problem, form, lam, pricing).lower_bound
+    monkeypatch.setattr("mechdesign.optimize.estimation.separable._ENTRIES", 3e4)
+    monkeypatch.setattr("mechdesign.optimize.estimation.solver._MORE_WORK", more)
+    usual = certify_error(problem, form, lam, pricing).lower_bound
+    wanted = certify_error(problem, form, lam, pricing, wanted=stored).lower_bound
+    assert usual < stored
+    assert wanted >= stored if more else wanted == usual
+    listed = certify_error(problem, form, lam, ListedForms(Rays(ball, np.e))).lower_bound
+    assert max(stored, wanted) <= listed * (1 + 1e-12)
+    assert certify_error(problem, form, lam, pricing, wanted=stored, deadline=0.0).lower_bound <= usual
