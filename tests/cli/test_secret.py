@@ -168,7 +168,7 @@ def test_a_problem_file_says_it_itself(command, refused):
         (
             ("--data", "records.csv", "--secret", "sex", "--columns", "job", "--groups", "auto", "--known"),
             "usage",
-            "beside --secret leave it out, and name groups in --columns",
+            "beside --secret name groups in --columns: job+town",
         ),
     ],
 )
