@@ -254,8 +254,7 @@ def _even(columns: Floats) -> Floats:
 
 def _target(program: _Program) -> Floats:
     """Return b of ``A w = b``."""
-    target = np.zeros(len(program.X) + 1)
-    target[-1] = 1.0
+    target: Floats = np.append(np.zeros(len(program.X)), 1.0)
     return target
 
 
