@@ -118,7 +118,7 @@ def test_code_does_not_grow_unseen():
     # 37,646 before a secret took a cap for everyone: its vertices, cones to cut, rows of programs and prices.
     # 37,808 before cases of kind C held masses that sets have, and ended where their symbols are decided.
     # 37,836 before designs of more than 150 categories exchanged columns, and forms were functions of the mass.
-    assert code <= 37_990
+    assert code <= 38_030
     every = sum(map(measures.code_lines, MODULES.values()))
     assert sum(map(measures.import_lines, MODULES.values())) <= 0.135 * every
 

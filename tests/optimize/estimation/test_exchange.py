@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import mechdesign as md
+from mechdesign.optimize.estimation.column_search import ColumnSearch
 from mechdesign.optimize.estimation.exchange import MOST_COLUMNS, orthogonal_gaussians, sweeps
-from mechdesign.optimize.estimation.generation import ColumnSearch
 from mechdesign.optimize.estimation.interior_point import solve
 from mechdesign.utility.query_variances import variances_of_matrix
 
@@ -17,7 +17,7 @@ def search_for(ball, e, W):
 @pytest.mark.parametrize("radius", [0, "1/10"])
 def test_sweeps_lower_the_error_of_a_true_mechanism(radius, monkeypatch):
     """The error told is that of the matrix, its rows sum to 1, and weights by interior points gain less than 3 %."""
-    monkeypatch.setattr("mechdesign.optimize.estimation.generation.MOST_COLUMNS", 360)
+    monkeypatch.setattr("mechdesign.optimize.estimation.column_search.MOST_COLUMNS", 360)
     ball = md.L1Ball.from_counts([300 // (k + 1) + 3 for k in range(30)], radius=radius)
     W, values = np.eye(30), []
     for found in search_for(ball, float(np.e), W).sweeps(None):
