@@ -132,6 +132,8 @@ def mechanisms() -> dict[str, md.Mechanism]:
     )
     three = [[0, 3, 0, 5, 0], [1, 0, 3, 0, 4], [2, 2, 2, 2, 0], [0, 0, 1, 3, 4]]
     near = [[2**47 + 2**44 * (-1) ** (i + j) for j in range(2)] for i in range(4)]  # the greatest ratio is 9/7
+    joint = [[4_000, 3_000, 2_000, 1_000], [1_000, 2_000, 3_000, 4_000]]
+    about = md.SecretPromise(joint, labels=INPUTS[:4], delta="1e-9")
     return {
         "warner": warner,
         "one-bit": made([[1, 1, 0], [1, 0, 1], [0, 1, 1]], 1, md.Guarantee("log(3)", known(3)), 3),
@@ -151,6 +153,7 @@ def mechanisms() -> dict[str, md.Mechanism]:
         "both-sides-48-bits": made(near, 48, md.Guarantee("1", md.L1Ball(["1/4"] * 4, 2, INPUTS[:4]), "1"), 2),
         "all-52-bits": made(cut_rows(8, 8, 52, 5), 52, md.Guarantee("log(8)", known(8)), 8),
         "cap-48-bits": made(near, 48, md.Guarantee("log(9/8)", known(4), cap="log(9/7)"), 2),
+        "secret-and-cap": made(near, 48, md.Guarantee("log(9/8)", about, cap="log(9/7)"), 2),
         "cap-as-a-decimal": made(near, 48, md.Guarantee("0.2", known(4), cap=f"{LOG_9_7}2"), 2),
     }
 

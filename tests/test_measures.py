@@ -116,7 +116,8 @@ def test_code_does_not_grow_unseen():
     # 37,380 before a closed form brought its dual vector, so that 3,000 symbols are certified without a program.
     # 37,406 before forms with a common number were priced by the size of sets too, exactly for a known prior.
     # 37,646 before a secret took a cap for everyone: its vertices, cones to cut, rows of programs and prices.
-    assert code <= 37_808
+    # 37,808 before cases of kind C held masses that sets have, and ended where their symbols are decided.
+    assert code <= 37_836
     every = sum(map(measures.code_lines, MODULES.values()))
     assert sum(map(measures.import_lines, MODULES.values())) <= 0.135 * every
 

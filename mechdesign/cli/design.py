@@ -150,7 +150,8 @@ def design_command(
     group is known.
 
     With --secret only what reports say about that column is bounded, for the joint distribution that the data show;
-    whatever else is in the reported column is not protected, and the summary says so.
+    whatever else is in the reported column is not protected, and the summary says so. With --cap all of it has local
+    differential privacy of that level besides.
 
     The objective of --counts and --data is the error of frequencies estimated from reports, as small as can be; a
     problem file names its own. Other utilities are measured at the estimate; with --utility

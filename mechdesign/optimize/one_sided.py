@@ -9,7 +9,8 @@ f-information that is the f-information of ``r -> f(a + (1 - a) r)``. A vector l
 
 *Every prior.* A lift is above b for some prior, or below 1/b for another, exactly where two entries of a column have a
 ratio above b. So the lesser of epsilon and lower, or of epsilon and a cap, is the epsilon of local differential
-privacy. A cap that is not above epsilon implies epsilon for any set, so that it is the whole promise.
+privacy. A cap that is not above epsilon implies epsilon for any set, so that it is the whole promise. A greater one may
+imply a promise about a secret that depends on the data little.
 
 docs/mathematics.md proves both.
 """
@@ -54,17 +55,16 @@ class OneSided:
     @classmethod
     def of(cls, problem: DesignProblem) -> OneSided | None:
         """Return the one-sided problem; None where there is none, or nothing is promised from below."""
-        ball, cap = problem.uncertainty.l1_ball, problem.cap
+        ball, cap, local = problem.uncertainty.l1_ball, problem.cap, problem.local_epsilon
         if problem.sides.below is None or problem.only_constant:
             return None
-        if cap is not None and problem.utility.worst_case is None and cap.exp_up <= problem.epsilon.exp_up:
-            ball = L1Ball(problem.uncertainty.center, 2, problem.uncertainty.labels)
-        if ball is None:
+        asked = problem.epsilon.exp_up, problem.sides.floor_up.least_lift
+        if cap is not None and problem.utility.worst_case is None and problem.uncertainty.is_implied_by_cap(*asked):
+            ball, local = L1Ball(problem.uncertainty.center, 2, problem.uncertainty.labels), cap
+        if ball is None or (cap is not None and not ball.holds_every_prior):
             return None
         if ball.holds_every_prior:
-            return cls(DesignProblem(ball, problem.local_epsilon, problem.utility), 1.0)
-        if cap is not None:
-            return None
+            return cls(DesignProblem(ball, local, problem.utility), 1.0)
         information = problem.utility.f_information
         if ball.radius > 0 or information is None:
             return None

@@ -222,6 +222,10 @@ class UncertaintySet(PriorSet):
         result: Floats = least_lift * (greatest - self.support(greatest - V)) - V.min(axis=0)
         return result
 
+    def is_implied_by_cap(self, exp_epsilon: Fraction, least: Fraction) -> bool:
+        """Return whether all columns v with ``min v >= a max v`` keep epsilon: those of a cap not above epsilon do."""
+        return least * exp_epsilon >= 1
+
     def promise_rows(self, exp_epsilon: float, floor: Floor = NO_FLOOR) -> tuple[PromiseRows, ...]:
         """Return the columns that keep a promise as linear rows, in blocks that share their auxiliary variables.
 

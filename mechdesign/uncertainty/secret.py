@@ -323,6 +323,16 @@ class SecretPromise(UncertaintySet):
             for level, (given, law) in pairs
         ]
 
+    def is_implied_by_cap(self, exp_epsilon: Fraction, least: Fraction) -> bool:
+        """Return whether all columns v with ``min v >= a max v`` keep epsilon, of a known joint distribution.
+
+        Where ``max v = 1``, ``<e P - A_s, v>`` is least with entries 1 where the row is negative, and a elsewhere.
+        """
+        if super().is_implied_by_cap(exp_epsilon, least):
+            return True
+        rows = () if self.limits is not None else self.rows_at([1] * self.size, exp_epsilon, Fraction(0))
+        return bool(rows) and all(sum(min(g, least * g) for g in row) >= 0 for row in rows)
+
     # The law of the useful column
 
     def exact_worst_mean(self, column: Sequence[int]) -> tuple[Fraction, tuple[Fraction, ...]]:

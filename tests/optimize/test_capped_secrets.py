@@ -251,7 +251,7 @@ def test_a_cap_of_zero_leaves_the_constant_mechanism():
 
 
 def test_too_many_rays_are_refused_and_where_they_are_not_cut_the_gap_is_said(monkeypatch):
-    many = md.SecretPromise(np.ones((2, 30), dtype=int).tolist(), known=True)
+    many = md.SecretPromise([[*range(1, 31)], [*range(30, 0, -1)]], known=True)
     with raises("no-method", "30 categories", match="with a cap"):
         md.design(md.DesignProblem(many, "0.1", cap=2))
     monkeypatch.setattr(limit_rays, "_MOST_FIRST", 0)
@@ -268,3 +268,28 @@ def test_chunks_of_corners_change_nothing(monkeypatch):
     rays.append(CappedSecretRays(KNOWN, 1.25, Fraction(1, 8)))
     one, other = (np.hstack(list(each.of_kinds(each.kinds))) for each in rays)
     np.testing.assert_allclose(one[:, np.lexsort(one)], other[:, np.lexsort(other)], rtol=1e-14)
+
+
+def test_a_cap_that_protects_the_secret_as_well_is_local_differential_privacy():
+    """For as many categories as that is designed for; against all corners of the cube that the cap leaves."""
+    rng = np.random.default_rng(6)
+    implied = 0
+    for _ in range(60):
+        known = some_joint(rng, 2, 4)
+        e, a = Fraction(int(rng.integers(9, 20)), 8), Fraction(1, int(rng.integers(2, 5)))
+        corners = [[Fraction(1) if S >> i & 1 else a for i in range(4)] for S in range(16)]
+        kept = all(
+            sum(g * x for g, x in zip(row, corner, strict=True)) >= 0
+            for row in rows_about(known, e)
+            for corner in corners
+        )
+        assert known.is_implied_by_cap(e, a) == kept
+        implied += kept and a * e < 1
+    assert implied > 5
+    many = md.SecretPromise(rng.integers(20, 60, (2, 60)).tolist(), known=True)
+    for objective in (md.MutualInformation(), md.EstimationError()):
+        solved = md.design(md.DesignProblem(many, "0.7", objective, cap="1.5"), time_limit=3)
+        assert solved.mechanism.proof.holds
+        assert solved.reached
+        assert "one-sided problem" in solved.method
+        assert md.verify(solved.mechanism).proof.holds

@@ -405,3 +405,11 @@ def test_a_set_of_all_priors_leaves_none_out_whatever_its_delta():
     told = page_of(md.design(md.DesignProblem(ball, 1)).mechanism).section("promise")
     assert "no frequencies are left out" in told
     assert "nothing is promised" not in told
+
+
+def test_a_cap_protects_what_a_secret_leaves():
+    about = md.SecretPromise([[20, 10, 5], [10, 15, 20]], secret="smoker", useful="income", known=True)
+    page = page_of(md.design(md.DesignProblem(about, "0.2", cap=3)).mechanism)
+    assert "Protected is smoker under the conditions below, and income by the cap alone." in page.section("promise")
+    assert "none lowers the probability of a category by more than 2.99" in page.section("promise")
+    assert "as far as it says nothing about smoker, and as far as cap = 3 allows" in page.section("limits")

@@ -229,7 +229,8 @@ class _LevelSearch:
     def _is_point(self, cases: _Cases) -> NDArray[np.bool_]:
         """Return which cases have one weight of S and one mass of S and S', up to rounding."""
         width = 4 * self.rounding if self.symbols.off == 0 else _NARROW
-        return np.logical_and(cases.high - cases.low <= width, cases.last == cases.first)
+        result: NDArray[np.bool_] = (cases.high - cases.low <= width) & (cases.last == cases.first)
+        return result
 
     def _cut(self, cases: _Cases) -> Indices:
         """Return the symbol that each case may be divided by; in a point any that is not decided, or `_DECIDED`."""
