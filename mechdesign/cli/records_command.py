@@ -201,7 +201,7 @@ def files_of(options: RecordOptions, source: Source) -> list[str]:
     if (source.data is None) is not bool(options.table) or source.epsilon is None:
         raise click.UsageError("--columns needs --data FILE or --table FILE, --epsilon, and --delta or --known")
     if source.secret is not None and options.groups is not None:
-        raise click.UsageError("--secret is given beside --groups; give --columns that name the views")
+        raise click.UsageError("--groups auto is for whole records; beside --secret name groups in --columns: job+town")
     return list(options.table) if source.data is None else [source.data]
 
 

@@ -165,10 +165,22 @@ def test_a_problem_file_says_it_itself(command, refused):
         ),
         (("--counts", "counts.csv", "--secret", "sex", "--set", "box"), "usage", "--set beside --secret needs --delta"),
         (("--counts", "counts.csv", "--secret", "sex", "--delta", "0.1", "--set", "event-set"), "unknown-choice", ""),
+        (
+            ("--data", "records.csv", "--secret", "sex", "--columns", "job", "--groups", "auto", "--known"),
+            "usage",
+            "beside --secret name groups in --columns: job+town",
+        ),
     ],
 )
 def test_bad_options_are_refused_in_one_line(refused, options, code, shown):
     refused(code, "design", *options, "--epsilon", "0.1", shown=shown)
+
+
+def test_an_epsilon_too_small_for_floats_is_refused_with_what_helps(command, refused):
+    given = ("--data", "records.csv", "--secret", "sex", "--column", "job", "--known", "--epsilon")
+    refused("solver-failed", "design", *given, "1e-7", shown="give a larger epsilon, queries that reports tell")
+    assert command("design", *given, "0.01")[0] == 0
+    assert command("design", *given, "1e-7", "--utility", "chi-square")[0] == 0
 
 
 def test_epsilon_zero_and_other_promises_are_refused_by_name(command, refused):

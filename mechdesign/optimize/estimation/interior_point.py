@@ -231,7 +231,8 @@ def _reduced(columns: Floats, prior: Floats, workload: Floats, tolerance: float)
     outside = queries - (queries @ vectors[:, kept]) @ vectors[:, kept].T
     if not kept.any() or np.abs(outside).max() > 1e-6 * np.abs(queries).max():
         raise SolverError.solver_failed(
-            "the columns held tell nothing about some query of the workload: its error is infinite"
+            "the columns held tell nothing about some query of the workload, but for rounding: its error is infinite; "
+            "give a larger epsilon, queries that reports tell, or another utility, such as chi-square"
         )
     B = vectors[:, kept] / np.sqrt(values[kept])
     _, singular, axes = np.linalg.svd(queries @ B)
@@ -253,8 +254,7 @@ def _even(columns: Floats) -> Floats:
 
 def _target(program: _Program) -> Floats:
     """Return b of ``A w = b``."""
-    target = np.zeros(len(program.X) + 1)
-    target[-1] = 1.0
+    target: Floats = np.append(np.zeros(len(program.X)), 1.0)
     return target
 
 
