@@ -86,6 +86,7 @@ def certify(
     *,
     thorough: bool = True,
     proposals: Proposals | None = None,
+    enough: float = -math.inf,
     deadline: float | None = None,
 ) -> Certificate:
     """Return the upper bound that a dual vector proves, computed from that vector alone.
@@ -104,6 +105,8 @@ def certify(
         Whether pricing takes as long as its best bound takes.
     proposals
         For a gain, as in `price_by_guess`.
+    enough : float
+        A bound that is good enough: branch and bound ends when it is proved.
     deadline : float, optional
         A time of `time.monotonic` from which on pricing ends with the bound that is known then.
 
@@ -126,7 +129,7 @@ def certify(
     if one_sided is not None:
         with np.errstate(under="ignore"):
             instead = one_sided.problem, one_sided.multipliers(lam), pricing
-            return replace(certify(*instead, thorough=thorough, deadline=deadline), multipliers=lam)
+            return replace(certify(*instead, thorough=thorough, enough=enough, deadline=deadline), multipliers=lam)
 
     def price(lam: Floats) -> Price:
         gains, known = problem.utility.polyhedral, problem.uncertainty
@@ -141,7 +144,8 @@ def certify(
         variance = problem.utility.explained_variance
         if variance is not None:
             return price_by_prediction(known, exp_epsilon, variance, lam, floor, deadline)
-        at_hand = pricing or pricing_for(known, exp_epsilon, as_utility(problem.utility), floor)
+        target = reduced_cost_of(lam, enough)
+        at_hand = pricing or pricing_for(known, exp_epsilon, as_utility(problem.utility), floor, target)
         return at_hand.price(lam, thorough=thorough, deadline=deadline)
 
     charge = 0.0 if problem.maximal_leakage is None else float(lam[-1])
@@ -176,6 +180,14 @@ def priced_bound(multipliers: Floats, pricing: Callable[[Floats], Price]) -> tup
     except OverflowError:
         # Multipliers whose sum overflows prove no bound.
         return Price(math.inf, "multipliers beyond floats", 0), math.inf
+
+
+def reduced_cost_of(multipliers: Floats, bound: float) -> float:
+    """Return a reduced cost from which `priced_bound` gives no more than a bound: room is left for its roundings."""
+    if bound == -math.inf:
+        return bound
+    below = math.nextafter(math.nextafter(bound, -math.inf), -math.inf)
+    return math.nextafter(math.fsum([below, *(-multipliers).tolist()]), -math.inf)
 
 
 def full_disclosure(problem: DesignProblem) -> float:

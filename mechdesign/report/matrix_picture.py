@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,8 +15,9 @@ _MOST_OUTPUTS = 200
 _MOST_NUMBERS = 2_000
 _FEW_NUMBERS = 80  # of a table that is open from the start
 _LEVELS = 24
-_LONGEST_ROW, _LONGEST_COLUMN = 26, 12
+_LONGEST_NAME = 26
 _MOST_NAMED = 60  # columns with labels
+_RARE = 1e-3  # reports that are less likely for every category are not drawn
 _LETTER = 7.4  # width of a letter, in pixels
 
 
@@ -48,6 +50,7 @@ class Picture:
     columns: tuple[Text, ...]
     frame: tuple[float, float, float, float]
     greatest: float
+    rare: int  # how many reports are left out, as too rare for every category
 
 
 @dataclass(frozen=True)
@@ -107,20 +110,23 @@ def matrix_of(mechanism: Mechanism) -> Matrix:
 
 def _picture(mechanism: Mechanism) -> Picture:
     """Return the picture of a matrix."""
-    N, M = mechanism.matrix.shape
+    kept = mechanism.matrix.max(axis=0) >= _RARE
+    matrix, numerators = mechanism.matrix[:, kept], mechanism.numerators[:, kept]
+    N, M = matrix.shape
     side = 26 if max(N, M) <= 12 else 20
     wide = max(4.0, min(float(side), 760 / M))
-    row_names = [plain(text, _LONGEST_ROW) for text in mechanism.inputs]
-    column_names = [plain(text, _LONGEST_COLUMN) for text in mechanism.outputs] if M <= _MOST_NAMED else []
+    row_names = [plain(text, _LONGEST_NAME) for text in mechanism.inputs]
+    named = itertools.compress(mechanism.outputs, kept) if M <= _MOST_NAMED else ()
+    column_names = [plain(text, _LONGEST_NAME) for text in named]
     left = 14 + _LETTER * max(map(_width, row_names))
     top = 22 + _LETTER * max(map(_width, column_names), default=0)
-    greatest = float(mechanism.matrix.max())
-    level = np.ceil(mechanism.matrix / greatest * _LEVELS).astype(int)
+    greatest = float(matrix.max())
+    level = np.ceil(matrix / greatest * _LEVELS).astype(int)
     squares: dict[int, list[str]] = {}
     dots = []
     for i, j in np.ndindex(N, M):
         x, y = left + j * wide, top + i * side
-        if mechanism.numerators[i, j]:
+        if numerators[i, j]:
             cell = f"M{x:.4g} {y:.4g}h{wide - 1:.3g}v{side - 1}h{1 - wide:.3g}z"
             squares.setdefault(int(level[i, j]), []).append(cell)
         else:
@@ -134,6 +140,7 @@ def _picture(mechanism: Mechanism) -> Picture:
         columns=tuple(Text(left + (j + 0.5) * wide + 4, top - 8, name) for j, name in enumerate(column_names)),
         frame=(left - 1, top - 1, M * wide + 1, N * side + 1),
         greatest=greatest,
+        rare=int((~kept).sum()),
     )
 
 

@@ -185,3 +185,16 @@ def test_a_radius_of_the_categories_alone_is_refused(tmp_path, monkeypatch):
         from_content(content, "records.json", RecordMechanism)
     path.write_bytes(content)
     assert answer(path) == ("delta is false: the radius is not that of all combinations, of which some are merged", 1)
+
+
+@pytest.mark.parametrize(("values", "folded"), [(2, False), (3, True)])
+def test_a_page_names_all_combinations_that_are_impossible(values, folded):
+    column = [f"v{place % values}" for place in range(600)]
+    views = views_of({"a": column, "b": column}, groups=["a+b"], unseen="impossible")
+    mechanism = md.design_records(views, 1, delta="1e-6").mechanism
+    ruled_out = mechanism.ruled_out["a+b"]
+    assert len(ruled_out) == values * (values - 1)
+    page = well_made(records_page(mechanism, Origin.of(record_json(mechanism), "records.json")))
+    rest = [each for each in page.all("details") if "All of them" in each.text]
+    assert bool(rest) == folded
+    assert all(label in rest[0].text for label in ruled_out if folded)

@@ -322,6 +322,27 @@ def test_there_is_a_picture_up_to_forty_symbols(symbols, drawn):
     assert len(page.table("Precision of estimates")) == 2 + (symbols if drawn else 20)
 
 
+def test_names_of_reports_are_whole_in_the_picture():
+    names = tuple(f"report {place} of a survey" for place in range(3))
+    everything = md.Guarantee("log(3)", md.L1Ball([0.5, 0.5], radius=2))
+    mechanism = md.Mechanism.from_matrix([[0.5, 0.25, 0.25], [0.25, 0.25, 0.5]], everything, outputs=names)
+    assert set(names) <= {e.text for e in page_of(mechanism).all("text")}
+
+
+@pytest.mark.parametrize(("least", "drawn"), [(0.9e-3, 2), (1.1e-3, 3)])
+def test_reports_below_one_in_a_thousand_are_not_drawn(least, drawn):
+    matrix = [[0.6 - least, 0.4, least], [0.4, 0.6 - least, least]]
+    everything = md.Guarantee(1, md.L1Ball([0.5, 0.5], radius=2))
+    mechanism = md.Mechanism.from_matrix(matrix, everything, outputs=["often", "also", "hardly ever"])
+    page = page_of(mechanism)
+    labels = [e.text for e in page.all("text")]
+    assert len(labels) == 2 + drawn
+    assert ("hardly ever" in labels) == (drawn == 3)
+    said = "1 report, less likely than 0.1 % for every category, is not drawn"
+    assert (said in page.section("matrix")) == (drawn == 2)
+    assert "hardly ever" in str(page.table("All probabilities"))
+
+
 def test_many_reports_are_summed_up():
     page = page_of(_laplace_like(60))
     rows = page.table("Leakage of each report")[1:]

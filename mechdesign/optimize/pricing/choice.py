@@ -6,6 +6,7 @@ that covers it.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -45,12 +46,15 @@ class Priced:
         Its mu is priced.
     floor : Floor
         What is asked from below.
+    target : float
+        A reduced cost that is low enough as a bound: branch and bound ends when it is proved.
     """
 
     uncertainty: UncertaintySet
     exp_epsilon: float
     utility: Utility
     floor: Floor = NO_FLOOR
+    target: float = -math.inf
 
 
 PricedBy: TypeAlias = Way[Priced, Pricing]
@@ -125,7 +129,8 @@ def _by_boxes(priced: Priced) -> Pricing | str:
     information = _unlisted(priced)
     if isinstance(information, str):
         return information
-    return BoxPricing(priced.uncertainty, priced.exp_epsilon, information, float_down(priced.floor.least_lift))
+    least = float_down(priced.floor.least_lift)
+    return BoxPricing(priced.uncertainty, priced.exp_epsilon, information, least, priced.target)
 
 
 COUNT_TABLES: PricedBy = Way("count-tables", lambda priced: priced.uncertainty.size > _LISTED_AT_ONCE, _by_tables)
@@ -141,12 +146,18 @@ PRICINGS: tuple[PricedBy, ...] = (COUNT_TABLES, SET_PAIRS, EXTREME_RAYS, KNAPSAC
 """All ways, in order."""
 
 
-def pricing_for(uncertainty: UncertaintySet, exp_epsilon: float, utility: Utility, floor: Floor = NO_FLOOR) -> Pricing:
+def pricing_for(
+    uncertainty: UncertaintySet,
+    exp_epsilon: float,
+    utility: Utility,
+    floor: Floor = NO_FLOOR,
+    target: float = -math.inf,
+) -> Pricing:
     """Return the exact pricing of a utility that is not polyhedral, by the table `PRICINGS`.
 
     Parameters
     ----------
-    uncertainty, exp_epsilon, utility, floor
+    uncertainty, exp_epsilon, utility, floor, target
         As for `Priced`.
 
     Raises
@@ -160,7 +171,7 @@ def pricing_for(uncertainty: UncertaintySet, exp_epsilon: float, utility: Utilit
     >>> pricing_for(L1Ball.from_counts(range(1, 41), known=True), 2.0, MutualInformation()).method
     'subset-sum tables over the counts'
     """
-    priced = Priced(uncertainty, exp_epsilon, utility, floor)
+    priced = Priced(uncertainty, exp_epsilon, utility, floor, target)
     if reason := beyond_floats(uncertainty):
         raise LimitError.beyond_precision(reason)
     return first(PRICINGS, priced, EXTREME_RAYS.name)

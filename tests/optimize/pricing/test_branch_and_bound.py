@@ -13,8 +13,9 @@ from tolerances import ALGEBRA, CERTIFIED
 
 import mechdesign as md
 from mechdesign.numerics.exact import xlogx
+from mechdesign.optimize.certificate import certify, priced_bound, reduced_cost_of
 from mechdesign.optimize.column_generation import ColumnGeneration, solve_ray_lp
-from mechdesign.optimize.pricing import check_listable, price_by_listing
+from mechdesign.optimize.pricing import Price, check_listable, price_by_listing
 from mechdesign.optimize.pricing.branch_and_bound import BoxPricing, price_by_boxes
 from mechdesign.optimize.pricing.branch_and_bound.box_program import BoxProgram, ColumnBox, FoundColumns
 from mechdesign.optimize.pricing.branch_and_bound.box_search import BoxSearch
@@ -210,3 +211,24 @@ def test_no_program_is_solved_after_the_deadline():
     assert math.isfinite(price_by_boxes(ball, 2.0, md.MutualInformation(), lam, most_nodes=1).upper)
     late = price_by_boxes(ball, 2.0, md.MutualInformation(), lam, most_nodes=1, deadline=time.monotonic())
     assert late.upper == math.inf
+
+
+def test_verification_ends_where_the_claimed_bound_is_proved():
+    known = random_hull(np.random.default_rng(3), 7, 4)
+    problem = md.DesignProblem(known, 1.0)
+    multipliers = known.prior * np.linspace(-0.1, 0.3, 7)
+    boxes = BoxPricing(known, math.e, problem.utility)
+    whole = certify(problem, multipliers, boxes)
+    for slack in (0.0, 0.01, 0.1):
+        target = reduced_cost_of(multipliers, whole.upper_bound + slack)
+        ended = certify(problem, multipliers, BoxPricing(known, math.e, problem.utility, target=target))
+        assert whole.upper_bound - ALGEBRA <= ended.upper_bound <= whole.upper_bound + slack
+        assert ended.columns <= whole.columns
+    assert ended.columns < whole.columns
+
+
+@given(st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=6), st.floats(-1e9, 1e9))
+def test_a_reduced_cost_that_is_enough_proves_the_bound(multipliers, bound):
+    lam = np.array(multipliers)
+    cost = reduced_cost_of(lam, bound)
+    assert priced_bound(lam, lambda _: Price(cost, "", 0))[1] <= bound

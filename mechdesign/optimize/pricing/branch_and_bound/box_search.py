@@ -235,6 +235,8 @@ class BoxPricing:
         As for `BallPricing`.
     least : float
         exp(-cap), rounded down, or 0 without a cap.
+    target : float
+        As for `price_by_boxes`.
 
     Examples
     --------
@@ -250,11 +252,17 @@ class BoxPricing:
     """
 
     def __init__(
-        self, uncertainty: UncertaintySet, exp_epsilon: float, utility: FInformation, least: float = 0.0
+        self,
+        uncertainty: UncertaintySet,
+        exp_epsilon: float,
+        utility: FInformation,
+        least: float = 0.0,
+        target: float = -math.inf,
     ) -> None:
         self.uncertainty = uncertainty
         self.exp_epsilon = exp_epsilon
         self.least = least
+        self.target = target
         self.utility = utility
 
     def start(self, deadline: float | None = None) -> Floats:
@@ -295,6 +303,7 @@ class BoxPricing:
             self.utility,
             multipliers,
             least=self.least,
+            target=self.target,
             most_nodes=most,
             deadline=deadline,
         )
