@@ -84,7 +84,7 @@ class NumberBins:
         return cls(tuple(edges))
 
     def labelled(self, column: Any) -> Any:
-        """Return a pyarrow column with the labels of bins in place of numbers; other texts stay, for the alphabet.
+        """Return a pyarrow column with the labels of bins in place of numbers; other texts stay, for the categories.
 
         Examples
         --------

@@ -33,7 +33,7 @@ class RecordSample:
     alphabets : mapping from str to tuple of str
         The labels of each attribute.
     codes : mapping from str to array of int, shape (n,)
-        The label of each record, as its place in the alphabet.
+        The label of each record, as its place among the categories.
     bins : mapping from str to NumberBins
         Of the attributes that are numbers.
     means : mapping from str to array

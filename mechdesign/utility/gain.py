@@ -182,7 +182,7 @@ class HammingAccuracy(PolyhedralUtility):
         """Return the identity, shape (N, N)."""
         return np.eye(size)
 
-    def exact_gains(self, size: int) -> ExactGains:  # noqa: ARG002 - the same on every alphabet
+    def exact_gains(self, size: int) -> ExactGains:  # noqa: ARG002 - the same for any number of categories
         """Return the function that is 1 where the guess is the symbol, and 0 elsewhere."""
         return lambda guess, symbol: _ONE if guess == symbol else _ZERO
 

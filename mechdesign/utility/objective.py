@@ -100,7 +100,7 @@ class Objective(ABC):
         """Whether renaming the symbols in mechanism and prior alike never changes the objective."""
         return False
 
-    def check_size(self, size: int) -> None:  # noqa: B027 - most utilities are defined on every alphabet
+    def check_size(self, size: int) -> None:  # noqa: B027 - most utilities are defined for any number of categories
         """Refuse categories that the objective is not defined on.
 
         Raises

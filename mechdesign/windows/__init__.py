@@ -1,4 +1,4 @@
-"""Windows: private reports about any string, from an alphabet that nobody has listed."""
+"""Windows: private reports about any string, without a list of categories."""
 
 from mechdesign.windows.from_strings import WindowDesign, design_windows
 from mechdesign.windows.prefix_design import PrefixDesign, design_prefix_windows

@@ -1,4 +1,4 @@
-"""Mechanisms that report windows: private reports about any string, from an alphabet that nobody has listed.
+"""Mechanisms that report windows: private reports about any string, without a list of categories.
 
 A report is a whole number of 16 digits: 2^52, plus the tag of the mechanism times 2^32, plus the number of the window.
 The tag is the first 20 bits of the mechanism's fingerprint, SHA-256 of what reports depend on. So reports of another

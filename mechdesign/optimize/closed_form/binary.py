@@ -1,4 +1,4 @@
-"""Binary alphabets in the first privacy region (ED Theorem 5)."""
+"""Two categories in the first privacy region (ED Theorem 5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Binary alphabets beyond the first privacy region, which ED Theorem 5 leaves out (its footnote 6)."""
+"""Two categories beyond the first privacy region, which ED Theorem 5 leaves out (its footnote 6)."""
 
 from __future__ import annotations
 
