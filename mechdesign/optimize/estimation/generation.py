@@ -6,7 +6,8 @@ together about equally often are taken too, and are nearly as good as subset sel
 weights and a matrix M, and columns of positive reduced cost ``v'Mv - <lambda, v>`` are looked for. It is convex in v,
 so from any column v the column that is greatest in the linear function ``2Mv - lambda`` costs at least as much
 (concave-convex procedure). Such steps start at the columns in use, at these with some noise, and at fresh Gaussian
-ones. A certificate is computed beside the mechanism, from its columns on.
+ones. A certificate is computed beside the mechanism, from its columns on. For very many symbols weights take too long,
+and columns of about equal weights are exchanged instead (`exchange`).
 """
 
 from __future__ import annotations
@@ -24,28 +25,16 @@ from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.optimize.deadline import is_limited, keeps_mechanism, seconds_left, share_until, sooner, time_is_up
-from mechdesign.optimize.estimation.caps import MOST_SYMBOLS_IN_FORMS, best_caps, bound_of_caps, greatest_entries
-from mechdesign.optimize.estimation.cyclic_sets import cyclic_sets
-from mechdesign.optimize.estimation.interior_point import ColumnWeights, full_weights, solve
-from mechdesign.optimize.estimation.linear_oracle import LinearOracle
+from mechdesign.optimize.estimation.caps import best_caps, bound_of_caps
+from mechdesign.optimize.estimation.column_search import ENTERING, ColumnSearch, Generated
+from mechdesign.optimize.estimation.exchange import Exchanged
+from mechdesign.optimize.estimation.interior_point import full_weights, solve
 from mechdesign.optimize.estimation.separable import SeparablePricing
 from mechdesign.optimize.estimation.separable_certificate import SeparableCertificate, certificate_for_many
-from mechdesign.optimize.l1_cone import L1Cone
-from mechdesign.optimize.master import Master, spread
 from mechdesign.optimize.method import Solution
-from mechdesign.optimize.start import start_columns
 from mechdesign.uncertainty import L1Ball
 from mechdesign.uncertainty.base import NO_FLOOR, Floor
-from mechdesign.utility import ChiSquare
-from mechdesign.utility.query_variances import variances_of_matrix
 
-_FIRST, _FRESH = 6, 3  # Gaussian columns for each symbol, at first and in each round
-_LEAST_FRESH = 100
-_FAMILIES, _MOST_SHIFTED = 10, 3_000  # sets that are shifted, and all their shifts
-_FAMILIES_AT_ONCE = 3  # likewise, of a mechanism without a search
-_ENTERING = 4  # columns of greatest reduced cost for each symbol that enter in a round
-_NOISE = 0.5
-_MOST_CLIMBS = 40
 _PRECISION, _COARSE = 1e-4, 1e-2  # relative tolerances of weights; 1e-6 near the end gave no better designs
 _FEW = 60  # symbols up to which steps are quick: coarse weights or fewer columns held gave worse designs, by up to 2 %
 _OF_PROGRESS = 0.2  # of what the last round gained: the tolerance of the next weights
@@ -57,40 +46,11 @@ _SLOW = 5e-3  # relative progress of a round from which on a better bound is wor
 _MOST_ROUNDS = 200
 _WHOLE = 1e-12  # how far rows may be from their sum 1
 _FINE = 1e-3  # of the gap asked for: the search for columns and forms goes on while it is worth more
+_EXCHANGED = 150  # symbols from which on columns are exchanged
+_GAINED = 1e-4  # relative, by a sweep of exchanges: the last one gains less
 _LONG = 40  # symbols from which on the search takes so long that an early bound is worth its time
 _SHARE = 0.7  # of the time that is left, for the mechanism
 _EARLY_SHARE = 0.25  # of the time that is left for the mechanism, for an early bound
-_SECONDS_AN_ENTRY = 1.2e-6  # of a first linear program, or less
-_SECONDS_AN_OPERATION, _STEPS = 5e-11, 10  # of a step of the interior point, or less; and how many steps to expect
-_FEWEST_HELD = 2  # columns for each symbol, however little time there is
-
-
-@dataclass(frozen=True, eq=False)
-class Generated:
-    """A mechanism that was found, and the dual of its columns.
-
-    Attributes
-    ----------
-    matrix : array, shape (N, k)
-        The mechanism; rows sum to 1 up to rounding.
-    multipliers : array, shape (N,)
-        lambda.
-    M : array, shape (N, N)
-        No column held has a positive ``v'Mv - <lambda, v>``; other columns of the cone may.
-    value : float
-        The error.
-    rounds : int
-        Interior points computed.
-    stopped : str
-        ``"time limit"``, ``"interrupted"``, ``"solver failed"`` or ``"stalled"``; empty if the bound was met.
-    """
-
-    matrix: Floats
-    multipliers: Floats
-    M: Floats
-    value: float
-    rounds: int
-    stopped: str
 
 
 @dataclass(frozen=True)
@@ -161,9 +121,22 @@ def generate(
     (2.25, array([1., 1., 1., 1.]))
     """
     goal, search = goal or Goal(), ColumnSearch(ball, exp_epsilon, workload, rng, floor)
+    exchanged = _exchanged(search, workload, goal, deadline, progress)
+    return exchanged or _weighted(search, ball.prior, workload, goal, deadline, progress)
+
+
+def _weighted(
+    search: ColumnSearch,
+    prior: Floats,
+    workload: Floats,
+    goal: Goal,
+    deadline: float | None,
+    progress: Callable[[str], None],
+) -> Generated:
+    """Return a mechanism of columns whose weights are the best by interior points, and to which others are added."""
     try:
         held = search.first(deadline)
-        point = solve(held, ball.prior, workload, _precision([], ball.size), deadline=deadline, unfinished=True)
+        point = solve(held, prior, workload, _precision([], prior.size), deadline=deadline, unfinished=True)
     except SolverError:
         if not is_limited(deadline):
             raise
@@ -184,16 +157,51 @@ def generate(
             entering = search.entering(held[:, used], point.weights[used], point)
             start = np.concatenate([point.weights[used], np.zeros(entering.shape[1])])
             further = np.hstack([held[:, used], entering])
-            point, held = solve(further, ball.prior, workload, _precision(values, ball.size), start, deadline), further
+            point, held = solve(further, prior, workload, _precision(values, prior.size), start, deadline), further
             values.append(point.value)
             best = min(best, (point, held), key=lambda found: found[0].value)
     except KeyboardInterrupt:
         stopped = "interrupted"
-    except SolverError:  # the interior point stops where its next step would pass the deadline
+    except SolverError:  # the next step would pass the deadline
         stopped = "time limit" if time_is_up(sooner(deadline, time.monotonic() - began)) else "solver failed"
     point, matrix = best[0], _mechanism(best[1], best[0].weights)
     found = Generated(matrix, point.multipliers, point.M, point.value, len(values), stopped)
     return min(found, search.at_once(), key=attrgetter("value")) if stopped == "time limit" else found
+
+
+def _exchanged(
+    search: ColumnSearch, workload: Floats, goal: Goal, deadline: float | None, progress: Callable[[str], None]
+) -> Generated | None:
+    """Return a mechanism of columns that were exchanged; None where weights by interior points do better.
+
+    They do for fewer symbols, workloads of low rank, and sets of all priors.
+    """
+    if search.holds_every_prior or len(workload.T) <= _EXCHANGED or np.linalg.matrix_rank(workload) < len(workload.T):
+        return None
+    best: Exchanged | None = None
+    values: list[float] = []
+    stopped = "stalled"
+    try:
+        for found in search.sweeps(deadline):
+            best = found if best is None or found.value < best.value else best
+            values.append(found.value)
+            keeps_mechanism(deadline)
+            progress(_line(values, found.weights.size, goal, deadline, "sweep"))
+            if best.value - goal.bound <= goal.tolerance * best.value:
+                stopped = ""
+                break
+            if _progress(values) < _GAINED:
+                break
+    except KeyboardInterrupt:
+        if best is None:
+            raise
+        stopped = "interrupted"
+    if best is None:
+        return None
+    stopped = "time limit" if stopped == "stalled" and time_is_up(deadline) else stopped
+    matrix: Floats = best.columns * best.weights
+    result = Generated(matrix, best.multipliers, best.M, best.value, len(values), stopped)
+    return min(result, search.at_once(), key=attrgetter("value"))
 
 
 def _mechanism(columns: Floats, weights: Floats) -> Floats:
@@ -227,16 +235,16 @@ def _precision(values: list[float], size: int) -> float:
     return _PRECISION if size <= _FEW else min(max(_OF_PROGRESS * _progress(values), _PRECISION), _COARSE)
 
 
-def _line(values: list[float], columns: int, goal: Goal, deadline: float | None) -> str:
+def _line(values: list[float], columns: int, goal: Goal, deadline: float | None, step: str = "interior point") -> str:
     """Return what a round has come to."""
     number, value = len(values), min(values)
     gap = (value - goal.bound) / value
     if gap > goal.closed:
-        return f"interior point {number}: {columns} columns, error {value:.9g}, gap {100 * gap:.3g} %"
+        return f"{step} {number}: {columns} columns, error {value:.9g}, gap {100 * gap:.3g} %"
     left = np.inf if deadline is None else seconds_left(deadline)
     until = f"for at most {left:.0f} s more" if left < np.inf else "until rounds gain little"
     return (
-        f"improving {until}, Ctrl-C keeps it: certified within {100 * gap:.3g} %, interior point {number}, "
+        f"improving {until}, Ctrl-C keeps it: certified within {100 * gap:.3g} %, {step} {number}, "
         f"{columns} columns, error {value:.9g}"
     )
 
@@ -248,133 +256,9 @@ def _kept(columns: Floats, weights: Floats, basic: int) -> NDArray[np.int64]:
     """
     size = len(columns)
     shares = weights * columns.max(axis=0)
-    room = max(_MOST_HELD - _ENTERING * size, size) - basic
+    room = max(_MOST_HELD - ENTERING * size, size) - basic
     heaviest = np.argsort(-shares, kind="stable")[: max(room, 0)]
     return np.union1d(np.arange(basic), heaviest[shares[heaviest] > (_USED if size <= _FEW else _HELD)])
-
-
-def _most_in_time(size: int, count: int, seconds: float) -> int:
-    """Return how many of some columns the first interior point can hold; steps take about as many operations."""
-    operations = seconds / (_SECONDS_AN_OPERATION * _STEPS) - 60 * size**3
-    least = min(_FEWEST_HELD * size, count)
-    return max(
-        (k for k in (*range(least, count, size), count) if k**3 / 3 + 4 * k**2 * size <= operations), default=least
-    )
-
-
-class ColumnSearch:
-    """Finds columns of the cone."""
-
-    def __init__(
-        self, ball: L1Ball, exp_epsilon: float, workload: Floats, rng: np.random.Generator, floor: Floor = NO_FLOOR
-    ) -> None:
-        self._ball, self._exp_epsilon, self._rng, self._floor = ball, exp_epsilon, rng, floor
-        self._workload, self.basic = workload, 0
-        self._oracle = LinearOracle(L1Cone.of(ball, exp_epsilon, floor))
-
-    def first(self, deadline: float | None = None) -> Floats:
-        """Return columns of which the first `basic` form a mechanism, and no more than there is time for."""
-        N = self._ball.size
-        windows = start_columns(self._ball, self._exp_epsilon, ChiSquare(), self._floor)
-        gaussian = self._gaussian(self._best_covariance(deadline), max(_FIRST * N, _LEAST_FRESH))
-        independent = self._gaussian(np.eye(N), N)  # so that columns span all directions, also for few queries
-        found = self._oracle.best(np.hstack([gaussian, independent]))
-        families = max(1, min(_FAMILIES, _MOST_SHIFTED // N)) if self._ball.holds_every_prior else 0
-        even = self._even_sets(families)
-        columns = self._without_copies(np.hstack([windows, found, even / (self._ball.prior @ even)]))
-        # Windows alone form a mechanism.
-        left = seconds_left(deadline) if is_limited(deadline) else np.inf
-        program = Master(N)
-        tried = windows.shape[1] if _SECONDS_AN_ENTRY * columns.size > left / 2 else columns.shape[1]
-        program.add(spread(columns[:, :tried]), np.zeros(tried))
-        program.solve()
-        basic = np.append(program.weights > 0, np.zeros(columns.shape[1] - tried, dtype=bool))
-        self.basic = int(basic.sum())
-        most = _most_in_time(N, columns.shape[1], left) - self.basic
-        return np.hstack([columns[:, basic], columns[:, np.flatnonzero(~basic)[-most:]]])
-
-    def at_once(self) -> Generated:
-        """Return a mechanism of cyclic sets, which needs no search."""
-        ball, N = self._ball, self._ball.size
-        columns = self._even_sets(_FAMILIES_AT_ONCE)
-        matrix: Floats = columns / columns[0].sum()  # each row has the same entries
-        value = float(variances_of_matrix(matrix, ball.prior, self._workload).sum())
-        return Generated(matrix, np.zeros(N), np.zeros((N, N)), value, 0, "time limit")
-
-    def _even_sets(self, families: int) -> Floats:
-        """Return columns of sets of about N/(e + 1) symbols, as in subset selection, not scaled."""
-        N, e = self._ball.size, self._exp_epsilon
-        members = max(1, round(N / (1 + e)))
-        sets = cyclic_sets(N, members, families, self._rng) if families else np.empty((N, 0))
-        return 1 + (e - 1) * sets
-
-    def entering(self, active: Floats, weights: Floats, point: ColumnWeights) -> Floats:
-        """Return columns of positive reduced cost, the best ones first, from the columns in use and their weights."""
-        N = self._ball.size
-        deviations = (active - 1) * np.sqrt(weights)
-        noisy = active + _NOISE * self._rng.standard_normal(active.shape)
-        functions = [
-            self._gaussian(deviations @ deviations.T, max(_FRESH * N, _LEAST_FRESH)),
-            noisy * self._oracle.masses[:, None],
-        ]
-        columns = np.hstack([active, self._oracle.best(np.hstack(functions))])
-        columns = self._climbed(columns, point)
-        costs = _reduced_costs(columns, point)
-        positive = np.flatnonzero(costs > 1e-9 * point.value)
-        columns = columns[:, positive[np.argsort(-costs[positive], kind="stable")]]
-        return self._without_copies(columns)[:, : _ENTERING * N]
-
-    def to_try(self, point: ColumnWeights, wanted: int) -> Floats:
-        """Return columns of great reduced cost, found from fresh Gaussian vectors."""
-        columns = self._climbed(self._oracle.best(self._gaussian(self._best_covariance(), wanted)), point)
-        return self._without_copies(columns)[:, :wanted]
-
-    def _climbed(self, columns: Floats, point: ColumnWeights) -> Floats:
-        """Return the columns at which the steps from some columns end."""
-        ended = []
-        costs = _reduced_costs(columns, point)
-        for _ in range(_MOST_CLIMBS):
-            further = self._oracle.best(2 * point.M @ columns - point.multipliers[:, None])
-            reached = _reduced_costs(further, point)
-            better = reached > costs + 1e-9 * point.value
-            ended.append(columns[:, ~better])
-            columns, costs = further[:, better], reached[better]
-            if not costs.size:
-                break
-        return np.hstack([*ended, columns])
-
-    def _gaussian(self, covariance: Floats, count: int) -> Floats:
-        """Return Gaussian vectors as linear functions, whose ratios to P have variance 1."""
-        values, vectors = np.linalg.eigh(covariance)
-        drawn = vectors @ (np.sqrt(np.maximum(values, 0.0))[:, None] * self._rng.standard_normal((len(values), count)))
-        spread = np.sqrt(np.maximum(np.diag(covariance), 1e-12 * max(np.trace(covariance), 1e-300)))
-        result: Floats = drawn / spread[:, None] * self._oracle.masses[:, None]
-        return result
-
-    def _best_covariance(self, deadline: float | None = None) -> Floats:
-        """Return ``F' (F diag(d) F')^(-1/2) F``, the covariance of columns that would attain the bound of `caps`."""
-        prior = self._ball.prior
-        F = self._workload - (self._workload @ prior)[:, None]
-        if prior.size > MOST_SYMBOLS_IN_FORMS:
-            return np.eye(prior.size)
-        d = best_caps(prior, greatest_entries(prior, self._exp_epsilon, self._floor), self._workload, deadline)
-        values, vectors = np.linalg.eigh((F * d) @ F.T)
-        kept = values > 1e-12 * values[-1]
-        images = vectors[:, kept].T @ F
-        result: Floats = (images.T / np.sqrt(values[kept])) @ images
-        return result
-
-    def _without_copies(self, columns: Floats) -> Floats:
-        """Return columns without those that equal an earlier one up to rounding."""
-        keys = (self._rng.standard_normal((2, len(columns))) @ columns).round(9)
-        _, first = np.unique(keys, axis=1, return_index=True)
-        return columns[:, np.sort(first)]
-
-
-def _reduced_costs(columns: Floats, point: ColumnWeights) -> Floats:
-    """Return ``v'Mv - <lambda, v>`` of each column."""
-    result: Floats = np.einsum("ik,ik->k", columns, point.M @ columns) - point.multipliers @ columns
-    return result
 
 
 def solve_generated(

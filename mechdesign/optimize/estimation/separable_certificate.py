@@ -35,6 +35,8 @@ _RISE = 1e-4  # relative: a bound that rises by less in some rounds has stalled
 _PATIENCE, _PATIENCE_ENOUGH = 8, 3  # such rounds, and where the bound is enough already
 _FOR_THE_BOUND = 1.0  # seconds after the deadline, in which the last price may improve the bound
 _HELD = 12  # columns for each symbol that are held from round to round
+_EACH_ITSELF = 150  # symbols up to which each has its own d and lambda
+_KNOTS = 40  # masses between which both are linear in the logarithm of the mass, beyond
 _NEW = 1e-9  # a column of which more than this share is outside the span of others adds a direction
 
 
@@ -202,6 +204,8 @@ class _Rounds:
             best = best if hopeless else self._priced_again(best)
             held, limit = held_columns, self.error
             return SeparableCertificate(best.form, best.multipliers, best.bound, limit, best.price, held, 0)
+        if self.N > _EACH_ITSELF:
+            self.dual = replace(self.dual, families=_families(self.prior, diagonal, self.pricing.limits))
         return self._searched(best, self._first(diagonal, best), held_columns)
 
     def _searched(self, best: _Proved, first: Floats, held_columns: Floats) -> SeparableCertificate:
@@ -220,7 +224,7 @@ class _Rounds:
                 entering = self._quick(point, held)
                 if time_is_up(self.deadline) or entering.shape[1] == 0:
                     break
-                held = np.hstack([_kept(held, point.weights, all_first), entering])
+                held = np.hstack([_kept(self.dual, held, point.weights, all_first), entering])
             if time_is_up(self.deadline):
                 break
             rounds = number
@@ -240,7 +244,7 @@ class _Rounds:
             if gap < self.close or stalled or time_is_up(self.deadline):
                 break
             if point.converged and point.weights.size == held.shape[1]:
-                held = _kept(held, point.weights, all_first)
+                held = _kept(self.dual, held, point.weights, all_first)
             held = np.hstack([held, found.price.best])
             if not point.converged:
                 x = first
@@ -255,7 +259,7 @@ class _Rounds:
     def _first(self, diagonal: Floats, best: _Proved) -> Floats:
         """Return parameters inside the domain of the dual, at its scale."""
         scale = best.root / best.total
-        floored = np.maximum(diagonal, 1e-3 * diagonal.max()) * scale
+        floored = _floored(diagonal) * scale
         return self.dual.joined(floored, 0.0, multipliers_of_caps(floored, self.pricing.limits))
 
     def _start(self) -> Floats:
@@ -273,7 +277,7 @@ class _Rounds:
         A convex form is greatest at a ray: each step goes to the ray that is best for the gradient.
         """
         form, lam = point.form, point.multipliers
-        used = held[:, np.argsort(-point.weights, kind="stable")[: 4 * self.N]]
+        used = held[:, np.argsort(-point.weights, kind="stable")[: 4 * self.dual.size]]
         size = used.std(axis=1, keepdims=True)
         v = np.hstack([used, used + size * self.rng.standard_normal(used.shape)])
         for _ in range(_ASCENTS):
@@ -284,7 +288,7 @@ class _Rounds:
         _, once = np.unique(values[order].round(10), return_index=True)
         order = order[np.sort(once)]
         order = order[values[order] > 3e-2 * (point.limit - point.value) + 1e-6 * abs(point.value)]
-        result: Floats = v[:, order[: _ENTERING * self.N]]
+        result: Floats = v[:, order[: _ENTERING * self.dual.size]]
         return result
 
     def _proved(
@@ -317,11 +321,36 @@ class _Proved:
         return scale * dual.joined(self.form.diagonal, self.form.common, moved)
 
 
-def _kept(held: Floats, weights: Floats, all_first: Floats) -> Floats:
-    """Return the columns of the greatest weights, and spanning ones of the first round where the dual needs them."""
+def _floored(diagonal: Floats) -> Floats:
+    """Return d with no entry far below the greatest."""
+    result: Floats = np.maximum(diagonal, 1e-3 * diagonal.max())
+    return result
+
+
+def _families(prior: Floats, diagonal: Floats, limits: Floats) -> Floats:
+    """Return an orthonormal basis of few functions of the mass of a symbol, each times the d of `best_caps`.
+
+    The functions are linear in the logarithm of the mass between the masses of some symbols, which are close together
+    where few symbols are heavy. P and the multipliers of the caps are in their span too.
+    """
+    logs = np.log(np.maximum(prior, 1e-12))
+    ranks = np.unique(np.geomspace(1, prior.size, _KNOTS).round().astype(int)) - 1
+    knots = np.unique(np.sort(logs)[::-1][ranks])
+    hats = np.column_stack([np.interp(logs, knots, unit) for unit in np.eye(knots.size)])
+    floored = _floored(diagonal)
+    functions = np.column_stack([hats * floored[:, None], prior, multipliers_of_caps(floored, limits)])
+    axes, sizes, _ = np.linalg.svd(functions / np.linalg.norm(functions, axis=0), full_matrices=False)
+    result: Floats = axes[:, sizes > _NEW * sizes[0]]
+    return result
+
+
+def _kept(dual: RestrictedDual, held: Floats, weights: Floats, all_first: Floats) -> Floats:
+    """Return the columns of the greatest weights, and those of the first round where the dual needs them."""
     most = _HELD * len(held)
     if held.shape[1] <= most:
         return held
     order = np.argsort(-weights, kind="stable")[:most]
     result: Floats = held[:, order]
+    if dual.families is not None:  # few numbers are searched for, so that all first columns take no time
+        return np.hstack([all_first, result])
     return result if keep_bounded(result, weights[order]) else np.hstack([spanning(all_first), result])

@@ -20,6 +20,7 @@ from mechdesign.optimize.capped_cone import raised_power
 from mechdesign.optimize.deadline import time_is_up
 from mechdesign.optimize.effective_epsilon import MOST_IN_PROGRAMS, effective_exp_epsilon
 from mechdesign.optimize.estimation.caps import entry_limits, price_in_box
+from mechdesign.optimize.estimation.column_search import ColumnSearch
 from mechdesign.optimize.estimation.every_direction import mixtures
 from mechdesign.optimize.estimation.every_set import MOST_SYMBOLS as MOST_IN_SETS
 from mechdesign.optimize.estimation.every_set import EverySet
@@ -31,7 +32,7 @@ from mechdesign.optimize.estimation.form_certificate import (
     root_trace_down,
     total_up,
 )
-from mechdesign.optimize.estimation.generation import ColumnSearch, solve_generated
+from mechdesign.optimize.estimation.generation import solve_generated
 from mechdesign.optimize.estimation.interior_point import ColumnWeights
 from mechdesign.optimize.estimation.listed import ListedForms, solve_listed
 from mechdesign.optimize.estimation.separable import SeparablePricing

@@ -19,6 +19,7 @@ from mechdesign.optimize.estimation.separable_certificate import (
     _PATIENCE,
     _PATIENCE_ENOUGH,
     _RISE,
+    _families,
     _kept,
     certificate_for_many,
     keep_bounded,
@@ -296,7 +297,31 @@ def test_columns_for_boundedness_take_no_room_where_others_do_as_well():
     heavy /= heavy.mean(axis=0)
     flat = heavy.copy()
     flat[1] = flat[0]
+    dual = RestrictedDual(np.full(N, 1 / N), np.eye(N), with_common=False)
     for held, joined in ((heavy, np.empty((N, 0))), (flat, spanning(first))):
         weights = np.append(np.full(count, 1 / count), np.zeros(N))
-        kept = _kept(np.hstack([held, first]), weights, first)
+        kept = _kept(dual, np.hstack([held, first]), weights, first)
         np.testing.assert_array_equal(kept, np.hstack([joined, held]))
+
+
+@pytest.mark.parametrize("radius", [0, pytest.param("1/10", marks=pytest.mark.slow), 2])
+def test_forms_of_few_families_lose_little(radius, monkeypatch):
+    """With d and lambda as functions of the mass the bound is at most the bound without, and nearly as good."""
+    ball = md.L1Ball.from_counts([400 // (k + 1) + 3 for k in range(24)], radius=radius)
+    free = certified(ball)
+    monkeypatch.setattr("mechdesign.optimize.estimation.separable_certificate._EACH_ITSELF", 20)
+    monkeypatch.setattr("mechdesign.optimize.estimation.separable_certificate._KNOTS", 12)
+    few = certified(ball)
+    assert 0.995 * free.limit <= few.lower_bound <= free.limit * (1 + 1e-4)
+
+
+def test_families_hold_what_the_search_begins_with():
+    """P and the multipliers of the caps are sums of the families, which are orthonormal and fewer than the symbols."""
+    prior = np.array([300.0 / k for k in range(1, 201)])
+    prior /= prior.sum()
+    diagonal, limits = np.linspace(1, 2, 200), np.minimum(np.e, 1 / prior)
+    families = _families(prior, diagonal, limits)
+    np.testing.assert_allclose(families.T @ families, np.eye(families.shape[1]), atol=1e-12)
+    assert families.shape[1] < 50
+    for vector in (prior, diagonal, diagonal * (limits - 2)):
+        np.testing.assert_allclose(families @ (families.T @ vector), vector, atol=1e-7)

@@ -1,0 +1,201 @@
+"""Columns that are found for a mechanism of small estimation error, first ones and better ones.
+
+`generation` tells from which linear functions they come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from mechdesign.numerics.arrays import Floats
+from mechdesign.optimize.deadline import is_limited, seconds_left
+from mechdesign.optimize.estimation.caps import MOST_SYMBOLS_IN_FORMS, best_caps, greatest_entries
+from mechdesign.optimize.estimation.cyclic_sets import cyclic_sets
+from mechdesign.optimize.estimation.exchange import MOST_COLUMNS, Exchanged, orthogonal_gaussians, sweeps
+from mechdesign.optimize.estimation.interior_point import ColumnWeights
+from mechdesign.optimize.estimation.linear_oracle import LinearOracle
+from mechdesign.optimize.l1_cone import L1Cone
+from mechdesign.optimize.master import Master, spread
+from mechdesign.optimize.start import start_columns
+from mechdesign.uncertainty import L1Ball
+from mechdesign.uncertainty.base import NO_FLOOR, Floor
+from mechdesign.utility import ChiSquare
+from mechdesign.utility.query_variances import variances_of_matrix
+
+_FIRST, _FRESH = 6, 3  # Gaussian columns for each symbol, at first and in each round
+_LEAST_FRESH = 100
+_FAMILIES, _MOST_SHIFTED = 10, 3_000  # sets that are shifted, and all their shifts
+_FAMILIES_AT_ONCE = 3  # likewise, of a mechanism without a search
+ENTERING = 4  # columns of greatest reduced cost for each symbol that enter in a round
+_NOISE = 0.5
+_MOST_CLIMBS = 40
+_SECONDS_AN_ENTRY = 1.2e-6  # of a first linear program, or less
+_SECONDS_AN_OPERATION, _STEPS = 5e-11, 10  # of a step of the interior point, or less; and how many steps to expect
+_FEWEST_HELD = 2  # columns for each symbol, however little time there is
+
+
+@dataclass(frozen=True, eq=False)
+class Generated:
+    """A mechanism that was found, and the dual of its columns.
+
+    Attributes
+    ----------
+    matrix : array, shape (N, k)
+        The mechanism; rows sum to 1 up to rounding.
+    multipliers : array, shape (N,)
+        lambda.
+    M : array, shape (N, N)
+        No column held has a positive ``v'Mv - <lambda, v>``; other columns of the cone may.
+    value : float
+        The error.
+    rounds : int
+        Interior points computed.
+    stopped : str
+        ``"time limit"``, ``"interrupted"``, ``"solver failed"`` or ``"stalled"``; empty if the bound was met.
+    """
+
+    matrix: Floats
+    multipliers: Floats
+    M: Floats
+    value: float
+    rounds: int
+    stopped: str
+
+
+def _most_in_time(size: int, count: int, seconds: float) -> int:
+    """Return how many of some columns the first interior point can hold; steps take about as many operations."""
+    operations = seconds / (_SECONDS_AN_OPERATION * _STEPS) - 60 * size**3
+    least = min(_FEWEST_HELD * size, count)
+    return max(
+        (k for k in (*range(least, count, size), count) if k**3 / 3 + 4 * k**2 * size <= operations), default=least
+    )
+
+
+class ColumnSearch:
+    """Finds columns of the cone."""
+
+    def __init__(
+        self, ball: L1Ball, exp_epsilon: float, workload: Floats, rng: np.random.Generator, floor: Floor = NO_FLOOR
+    ) -> None:
+        self._ball, self._exp_epsilon, self._rng, self._floor = ball, exp_epsilon, rng, floor
+        self._workload, self.basic, self.holds_every_prior = workload, 0, ball.holds_every_prior
+        self._oracle = LinearOracle(L1Cone.of(ball, exp_epsilon, floor))
+
+    def first(self, deadline: float | None = None) -> Floats:
+        """Return columns of which the first `basic` form a mechanism, and no more than there is time for."""
+        N = self._ball.size
+        windows = start_columns(self._ball, self._exp_epsilon, ChiSquare(), self._floor)
+        gaussian = self._gaussian(self._best_covariance(deadline), max(_FIRST * N, _LEAST_FRESH))
+        independent = self._gaussian(np.eye(N), N)  # so that columns span all directions, also for few queries
+        found = self._oracle.best(np.hstack([gaussian, independent]))
+        families = max(1, min(_FAMILIES, _MOST_SHIFTED // N)) if self.holds_every_prior else 0
+        even = self._even_sets(families)
+        columns = self._without_copies(np.hstack([windows, found, even / (self._ball.prior @ even)]))
+        # Windows alone form a mechanism.
+        left = seconds_left(deadline) if is_limited(deadline) else np.inf
+        program = Master(N)
+        tried = windows.shape[1] if _SECONDS_AN_ENTRY * columns.size > left / 2 else columns.shape[1]
+        program.add(spread(columns[:, :tried]), np.zeros(tried))
+        program.solve()
+        basic = np.append(program.weights > 0, np.zeros(columns.shape[1] - tried, dtype=bool))
+        self.basic = int(basic.sum())
+        most = _most_in_time(N, columns.shape[1], left) - self.basic
+        return np.hstack([columns[:, basic], columns[:, np.flatnonzero(~basic)[-most:]]])
+
+    def sweeps(self, deadline: float | None) -> Iterator[Exchanged]:
+        """Give mechanisms of columns that are exchanged for better ones."""
+        covariance = self._best_covariance(deadline)
+        drawn = self._functions(
+            orthogonal_gaussians(covariance, MOST_COLUMNS // len(covariance), self._rng), covariance
+        )
+        return sweeps(self._oracle.best(drawn), self._workload, self._oracle, self._rng, deadline)
+
+    def at_once(self) -> Generated:
+        """Return a mechanism of cyclic sets, which needs no search."""
+        ball, N = self._ball, self._ball.size
+        columns = self._even_sets(_FAMILIES_AT_ONCE)
+        matrix: Floats = columns / columns[0].sum()  # each row has the same entries
+        value = float(variances_of_matrix(matrix, ball.prior, self._workload).sum())
+        return Generated(matrix, np.zeros(N), np.zeros((N, N)), value, 0, "time limit")
+
+    def _even_sets(self, families: int) -> Floats:
+        """Return columns of sets of about N/(e + 1) symbols, as in subset selection, not scaled."""
+        N, e = self._ball.size, self._exp_epsilon
+        members = max(1, round(N / (1 + e)))
+        sets = cyclic_sets(N, members, families, self._rng) if families else np.empty((N, 0))
+        return 1 + (e - 1) * sets
+
+    def entering(self, active: Floats, weights: Floats, point: ColumnWeights) -> Floats:
+        """Return columns of positive reduced cost, the best ones first, from the columns in use and their weights."""
+        N = self._ball.size
+        deviations = (active - 1) * np.sqrt(weights)
+        noisy = active + _NOISE * self._rng.standard_normal(active.shape)
+        functions = [
+            self._gaussian(deviations @ deviations.T, max(_FRESH * N, _LEAST_FRESH)),
+            noisy * self._oracle.masses[:, None],
+        ]
+        columns = np.hstack([active, self._oracle.best(np.hstack(functions))])
+        columns = self._climbed(columns, point)
+        costs = _reduced_costs(columns, point)
+        positive = np.flatnonzero(costs > 1e-9 * point.value)
+        columns = columns[:, positive[np.argsort(-costs[positive], kind="stable")]]
+        return self._without_copies(columns)[:, : ENTERING * N]
+
+    def to_try(self, point: ColumnWeights, wanted: int) -> Floats:
+        """Return columns of great reduced cost, found from fresh Gaussian vectors."""
+        columns = self._climbed(self._oracle.best(self._gaussian(self._best_covariance(), wanted)), point)
+        return self._without_copies(columns)[:, :wanted]
+
+    def _climbed(self, columns: Floats, point: ColumnWeights) -> Floats:
+        """Return the columns at which the steps from some columns end."""
+        ended = []
+        costs = _reduced_costs(columns, point)
+        for _ in range(_MOST_CLIMBS):
+            further = self._oracle.best(2 * point.M @ columns - point.multipliers[:, None])
+            reached = _reduced_costs(further, point)
+            better = reached > costs + 1e-9 * point.value
+            ended.append(columns[:, ~better])
+            columns, costs = further[:, better], reached[better]
+            if not costs.size:
+                break
+        return np.hstack([*ended, columns])
+
+    def _gaussian(self, covariance: Floats, count: int) -> Floats:
+        """Return Gaussian vectors as linear functions, whose ratios to P have variance 1."""
+        values, vectors = np.linalg.eigh(covariance)
+        drawn = vectors @ (np.sqrt(np.maximum(values, 0.0))[:, None] * self._rng.standard_normal((len(values), count)))
+        return self._functions(drawn, covariance)
+
+    def _functions(self, drawn: Floats, covariance: Floats) -> Floats:
+        """Return vectors of a covariance as linear functions, whose ratios to P have variance 1."""
+        spread = np.sqrt(np.maximum(np.diag(covariance), 1e-12 * max(np.trace(covariance), 1e-300)))
+        result: Floats = drawn / spread[:, None] * self._oracle.masses[:, None]
+        return result
+
+    def _best_covariance(self, deadline: float | None = None) -> Floats:
+        """Return ``F' (F diag(d) F')^(-1/2) F``, the covariance of columns that would attain the bound of `caps`."""
+        prior = self._ball.prior
+        F = self._workload - (self._workload @ prior)[:, None]
+        if prior.size > MOST_SYMBOLS_IN_FORMS:
+            return np.eye(prior.size)
+        d = best_caps(prior, greatest_entries(prior, self._exp_epsilon, self._floor), self._workload, deadline)
+        values, vectors = np.linalg.eigh((F * d) @ F.T)
+        kept = values > 1e-12 * values[-1]
+        images = vectors[:, kept].T @ F
+        result: Floats = (images.T / np.sqrt(values[kept])) @ images
+        return result
+
+    def _without_copies(self, columns: Floats) -> Floats:
+        """Return columns without those that equal an earlier one up to rounding."""
+        keys = (self._rng.standard_normal((2, len(columns))) @ columns).round(9)
+        _, first = np.unique(keys, axis=1, return_index=True)
+        return columns[:, np.sort(first)]
+
+
+def _reduced_costs(columns: Floats, point: ColumnWeights) -> Floats:
+    """Return ``v'Mv - <lambda, v>`` of each column."""
+    result: Floats = np.einsum("ik,ik->k", columns, point.M @ columns) - point.multipliers @ columns
+    return result
