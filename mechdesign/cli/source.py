@@ -90,7 +90,7 @@ class Source:
         if self.kind == RelativeBall.kind and self.epsilon is None:
             raise click.UsageError(f"--set {self.kind} needs --epsilon, which such a set is made for")
         known, title = self._priors()
-        return known, _printable(title)
+        return known, self._published(title)
 
     def promise_and_utility(self, known: UncertaintySet) -> tuple[DesignProblem | None, Objective]:
         """Return what is promised for a set, or None if no option says it, and the objective that is asked for."""
@@ -119,12 +119,12 @@ class Source:
         utility = self.utility_asked_for()
         if self.by is None or self.group is not None:
             known, title = self._priors()
-            return DesignProblem(known, self.sides(self.epsilon), utility), _printable(title)
+            return DesignProblem(known, self.sides(self.epsilon), utility), self._published(title)
         from mechdesign.optimize.groups import designable
 
         union, title = self._in_groups(self.by)
         problem = DesignProblem(union, self.sides(self.epsilon), utility)
-        return designable(problem, cover=self.cover), _printable(title)
+        return designable(problem, cover=self.cover), self._published(title)
 
     def _priors(self) -> tuple[UncertaintySet, str]:
         """Return the priors around counts or records, and the title of the problem."""
@@ -160,6 +160,15 @@ class Source:
         except InputError as error:
             raise error.reworded(f"{title}: {error}") from None
         return known, title
+
+    def _published(self, title: str) -> str:
+        """Return a title that files can hold, whatever the bytes and the length of the names in it.
+
+        Files are published: of the path that the title begins with it keeps the last name alone.
+        """
+        path = Path(self.data or self.counts or "")
+        shown = printable(path.name + title.removeprefix(str(path)) if path.name else title)
+        return shown if len(shown) <= _LONGEST_TITLE else f"{shown[:_LONGEST_TITLE]}..."
 
     def _drawn(self, counts: dict[str, int]) -> dict[str, int]:
         """Return counts of all records, or of the --sample of them that is drawn; labels outside of it have count 0."""
@@ -340,9 +349,3 @@ def _labels_in(text: str) -> list[str]:
     except csv.Error:
         raise click.UsageError(f"--unseen is {shorten(text)}; accepted: LABEL,... in one line") from None
     return labels
-
-
-def _printable(title: str) -> str:
-    """Return a title that files can hold, whatever the bytes and the length of the names in it."""
-    shown = printable(title)
-    return shown if len(shown) <= _LONGEST_TITLE else f"{shown[:_LONGEST_TITLE]}..."

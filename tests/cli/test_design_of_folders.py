@@ -75,3 +75,18 @@ def test_a_sample_needs_records_of_one_column_and_a_delta(command, here):
     assert (status, "--sample" in err) == (2, True)
     status, _, err = command("design", "--data", "all.csv", "--columns", "way", "--sample", "2", *DESIGN[5:])
     assert (status, "--sample" in err) == (2, True)
+
+
+@pytest.mark.parametrize("place", ["plain.csv", "deep/down/plain.csv"])
+def test_files_do_not_say_in_which_folders_a_machine_keeps_its_records(command, tmp_path, place):
+    """A mechanism file is published: its title has the name of the file of counts, wherever that lies."""
+    path = tmp_path / place
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("way,count\na,5\nb,9\n")
+    for given, output in ((str(path), "m.json"), (place, "n.json")):
+        status, _, err = command("design", "--counts", given, "--epsilon", "1", "--known", "-o", output)
+        assert status == 0, err
+        assert json.loads((tmp_path / output).read_text())["provenance"]["problem"] == "plain.csv"
+        assert str(tmp_path) not in (tmp_path / output).read_text()
+    (tmp_path / place).write_text("way,count\na,5\na,6\n")
+    assert str(path) in command("design", "--counts", str(path), "--epsilon", "1", "--known")[2]

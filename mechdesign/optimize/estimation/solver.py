@@ -298,7 +298,7 @@ def solve_error(
     limits = entry_limits(problem.uncertainty, exp_epsilon, problem.sides.floor_down)
     if isinstance(pricing, SeparablePricing):
         solution, form = solve_generated(pricing, W, tol, deadline, progress)
-        words = "interior points over columns found by a search"
+        words = "columns found by a search"
     elif isinstance(pricing, ListedForms) and (within := _within_limits(problem, exp_epsilon)) is not None:
         solution, form = ErrorWithin(within, pricing, W, limits).solve(tol, deadline, progress)
         words = "interior points over columns within the limits of a joint distribution"
