@@ -67,7 +67,9 @@ class LimitCone(RaysOfSet, RaysToCut):
 
     def __init__(self, known: SecretPromise, exp_epsilon: float, floor: Floor = NO_FLOOR) -> None:
         self.known, self._e, self._least_lift = known, Fraction(exp_epsilon), floor.of_lifts
-        self._rays = _of_cube(known.size, floor.of_entries) if floor.of_entries > 0 else _of_orthant(known.size)
+        # Less than the last bit of a row is rounded down to no cap, without which the corner at 0 is no column.
+        capped = floor.of_entries * (1 << _ROUNDED) >= 1
+        self._rays = _of_cube(known.size, floor.of_entries) if capped else _of_orthant(known.size)
         for row in self._rows_of_counts():
             self._cut(_rounded_up(row))
 

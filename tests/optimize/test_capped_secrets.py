@@ -17,6 +17,7 @@ from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.optimize import capped_secret_rays, limit_rays
 from mechdesign.optimize.capped_secret_rays import CappedSecretRays
 from mechdesign.optimize.estimation.interior_point import solve
+from mechdesign.optimize.estimation.solver import error_tolerance
 from mechdesign.optimize.limit_rays import CappedLimitRays, LimitCone
 from mechdesign.optimize.pricing.listing import ListedPricing, check_listable
 from mechdesign.optimize.pricing.secret_duals import SecretLevels
@@ -219,6 +220,18 @@ def test_cones_to_cut_begin_with_the_list_of_the_counts():
     for columns in (listed, cone.columns):
         top = np.einsum("ik,ij,jk->k", columns, np.diag(form.diagonal), columns)
         assert top.max() == pytest.approx(np.einsum("ik,i,ik->k", listed, form.diagonal, listed).max(), rel=1e-9)
+
+
+@pytest.mark.parametrize("utility", [md.MutualInformation(), md.EstimationError()], ids=lambda u: u.name)
+def test_a_cap_too_large_for_the_rows_of_limits_asks_for_nothing(utility):
+    """exp(-cap) is below their last bit: the corner of the cube at 0 once gave columns that were no numbers."""
+    problem = md.DesignProblem(md.SecretPromise(JOINT, delta="0.1"), "0.3", utility)
+    without = md.design(problem)
+    for cap in (41, 42, 700):
+        solved = md.design(problem.with_cap(cap))
+        assert solved.certified
+        assert solved.value == pytest.approx(without.value, rel=2 * error_tolerance(problem.uncertainty))
+        assert md.verify(solved.mechanism).optimal
 
 
 def test_both_promises_are_proved_for_the_integers_and_written(tmp_path):
