@@ -167,7 +167,8 @@ class Source:
         Files are published: of the path that the title begins with it keeps the last name alone.
         """
         path = Path(self.data or self.counts or "")
-        shown = printable(path.name + title.removeprefix(str(path)) if path.name else title)
+        known = path.name and title.startswith(str(path))
+        shown = printable(path.name + title.removeprefix(str(path)) if known else title)
         return shown if len(shown) <= _LONGEST_TITLE else f"{shown[:_LONGEST_TITLE]}..."
 
     def _drawn(self, counts: dict[str, int]) -> dict[str, int]:

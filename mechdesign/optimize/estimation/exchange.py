@@ -59,7 +59,7 @@ def orthogonal_gaussians(covariance: Floats, groups: int, rng: np.random.Generat
     Examples
     --------
     >>> drawn = orthogonal_gaussians(np.diag([1.0, 4.0]), 1, np.random.default_rng(0))
-    >>> (drawn @ drawn.T / 2).round(12)
+    >>> (drawn @ drawn.T / 2).round(12) + 0.0
     array([[1., 0.],
            [0., 4.]])
     """
