@@ -204,7 +204,10 @@ def test_every_attribute_with_a_part_of_epsilon_costs_far_more_even_where_that_i
     ],
 )
 def test_groups_of_the_attributes_of_adult(epsilon, groups, whole):
-    """The other attributes are views of their own; combinations that nobody has are left out."""
+    """The other attributes are views of their own; combinations that nobody has are left out.
+
+    The searches of the other program left some tenths of a per cent, so that errors may be a little below its own.
+    """
     tables = []
     for name in groups:
         shape, counts = GROUPS[name]
@@ -215,7 +218,7 @@ def test_groups_of_the_attributes_of_adult(epsilon, groups, whole):
     tables += [{name: list(ADULT[name]), "count": list(ADULT[name].values())} for name in alone]
     found = design_records(views_of_tables(tables, unseen="impossible"), epsilon, known=True)
     assert found.queries == 62
-    assert found.error == pytest.approx(whole, rel=1e-3)
+    assert 0.995 * whole < found.error < 1.001 * whole
 
 
 @pytest.mark.slow
