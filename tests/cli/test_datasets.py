@@ -126,7 +126,7 @@ def test_a_process_that_is_killed_ends_the_command_with_status_3_and_a_rerun_goe
         time.sleep(0.001)
     children = subprocess.run(["pgrep", "-P", str(running.pid), "-f", "spawn_main"], capture_output=True, check=True)
     os.kill(int(children.stdout.split()[-1]), signal.SIGKILL)
-    _, err = running.communicate(timeout=60)
+    _, err = running.communicate(timeout=600)
     assert running.returncode == 3, err
     told_ = err.splitlines()[-1]
     assert "a process was killed" in told_

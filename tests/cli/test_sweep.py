@@ -192,7 +192,7 @@ def test_a_disk_that_is_full_is_one_line_and_a_rerun_goes_on(here, command):
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1500, 1500)),
         env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},  # Python would keep bytecode that ends at the limit
     )
-    _, err = done.communicate(timeout=60)
+    _, err = done.communicate(timeout=600)
     assert done.returncode == 2
     # On a busy machine a line of progress comes before.
     *before, line = err.decode().splitlines()
@@ -208,8 +208,8 @@ def finished(folder):
     return len(list(Path(folder, "designs").glob("*.json")))
 
 
-def wait_for(condition, seconds=60):
-    until = time.monotonic() + seconds
+def wait_for(condition):
+    until = time.monotonic() + 600
     while not condition():
         assert time.monotonic() < until
         time.sleep(0.02)
@@ -224,12 +224,12 @@ def test_a_sweep_that_is_ended_goes_on_from_there(here, command, number, status,
     wait_for(lambda: finished("results") >= 2)
     children = [int(text) for text in children_of(running.pid)]
     running.send_signal(number)
-    _, err = running.communicate(timeout=60)
+    _, err = running.communicate(timeout=600)
     assert running.returncode == status
     if status == 3:
         assert err.decode().splitlines()[-1].endswith("[interrupted]")
         assert "Traceback" not in err.decode()
-    wait_for(lambda: not any(map(is_running, children)), 10)
+    wait_for(lambda: not any(map(is_running, children)))
     before = finished("results")
     assert before < 7
     answer, out, _ = command("sweep", "slow.toml", "-o", "results", "--json")
@@ -255,7 +255,7 @@ def test_a_worker_that_is_killed_ends_the_sweep_with_one_line_and_a_rerun_goes_o
     wait_for(lambda: finished("results") >= 2)
     workers = [pid for pid in children_of(running.pid) if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
     os.kill(int(workers[-1]), signal.SIGKILL)
-    _, err = running.communicate(timeout=60)
+    _, err = running.communicate(timeout=600)
     assert running.returncode == 3
     assert "the executor ended before its tasks did" in err.decode().splitlines()[-1]
     assert "Traceback" not in err.decode()

@@ -449,7 +449,7 @@ def test_a_full_disk_is_one_line_and_finished_parts_stay(tmp_path, monkeypatch):
 
 def test_two_runs_at_once_publish_each_part_once(tmp_path, monkeypatch):
     source = write_parts(tmp_path / "records", 6, 3)
-    both = threading.Barrier(2, timeout=20)
+    both = threading.Barrier(2, timeout=300)
     plain, placed = files._place_new, []
 
     def together(beside, target):
@@ -461,7 +461,7 @@ def test_two_runs_at_once_publish_each_part_once(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "_place_new", together)
     with ThreadPoolExecutor(2) as pool:
         runs = [pool.submit(run, tmp_path, noisy()) for _ in range(2)]
-        done = [each.result(60) for each in runs]
+        done = [each.result(600) for each in runs]
     assert len(placed) == len(set(placed)) == 7
     assert [each.records for each in done] == [18, 18]
     numbers = [

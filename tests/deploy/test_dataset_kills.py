@@ -176,7 +176,7 @@ def test_a_worker_that_was_only_thought_dead_does_not_publish_a_second_time(tmp_
             assert running.is_alive()
         stopped = writing[0]
         os.kill(stopped, signal.SIGSTOP)
-        running.join(60)
+        running.join(600)
         assert not running.is_alive()
         first = published(tmp_path / "out")
         assert list(first) == ["part-0.csv"]
@@ -201,7 +201,7 @@ def test_two_commands_at_once_in_one_folder(tmp_path):
     command = [sys.executable, "-m", "mechdesign", "privatize", "records", "--column", "kind", "--keep", "id"]
     command += ["--mechanism", "m.json", "-o", "out", "--json"]
     both = [subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(2)]
-    ends = [process.communicate(timeout=60) for process in both]
+    ends = [process.communicate(timeout=600) for process in both]
     assert [process.returncode for process in both] == [0, 0], ends
     check_reported_once(source, tmp_path / "out")
 

@@ -57,7 +57,7 @@ def test_a_pool_in_a_script_without_a_guard_ends_with_one_line_a_process(pool, t
     def run(guard):
         script = tmp_path / "script.py"
         script.write_text(SCRIPT.format(pool, guard))
-        return subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=100, check=False)
+        return subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=600, check=False)
 
     bad = run("if True:")
     lines = bad.stderr.splitlines()

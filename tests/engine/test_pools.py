@@ -14,8 +14,8 @@ pytestmark = pytest.mark.slow
 def fail_beside_tasks():
     with opened_executor(2) as pool:
         assert pool.submit(abs, -1).result() == 1
-        pool.submit(time.sleep, 60)
-        pool.submit(time.sleep, 60)
+        pool.submit(time.sleep, 600)
+        pool.submit(time.sleep, 600)
         raise InputError("the disk is full")
 
 
@@ -24,7 +24,7 @@ def test_an_error_ends_tasks_that_run_at_once():
     started = time.monotonic()
     with pytest.raises(InputError, match="disk"):
         fail_beside_tasks()
-    assert time.monotonic() - started < 30
+    assert time.monotonic() - started < 300
     assert set(multiprocessing.active_children()) <= others
 
 

@@ -91,7 +91,7 @@ class Survey:
             capture_output=True,
             text=True,
             check=False,
-            timeout=300,
+            timeout=900,
         )
 
     def records(self):
@@ -154,7 +154,7 @@ def test_workers_have_the_settings(tmp_path):
         "    with Client(n_workers=1, threads_per_worker=1, dashboard_address='127.0.0.1:0') as client:\n"
         "        print(*client.run(told).values())\n"
     )
-    done = subprocess.run([sys.executable, str(program)], check=True, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, str(program)], check=True, capture_output=True, text=True, timeout=600)
     assert done.stdout.strip() == str((False, 2**28, 2**27))
 
 

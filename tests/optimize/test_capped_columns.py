@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from clocks import limit_work
 from double_description import extreme_rays
 from lower_sets import vertices_of
 from tolerances import CERTIFIED
@@ -167,7 +168,8 @@ def test_errors_of_images_cover_those_of_entries():
 
 
 @pytest.mark.slow
-def test_a_hull_has_one_optimum_by_its_list_and_by_boxes():
+def test_a_hull_has_one_optimum_by_its_list_and_by_boxes(monkeypatch):
+    limit_work(monkeypatch)
     hull = md.ConvexHull(hull_of(np.random.default_rng(2), 9))
     problem = md.DesignProblem(hull, 1, cap=2)
     found, listed = md.design(problem, method="boxes", time_limit=60), md.design(problem)
@@ -187,7 +189,8 @@ def test_a_hull_of_ten_symbols_is_designed_for_every_objective():
 
 
 @pytest.mark.parametrize("radius", [0, pytest.param("0.02", marks=pytest.mark.slow)])
-def test_many_symbols_are_certified_and_grow_with_the_cap(radius):
+def test_many_symbols_are_certified_and_grow_with_the_cap(radius, monkeypatch):
+    limit_work(monkeypatch)
     ball = md.L1Ball.from_counts(FALLING, radius=radius)
     found = [md.design(md.DesignProblem(ball, 1, cap=cap), time_limit=20) for cap in (1, "1.2", 3, 30)]
     assert all(design.certified for design in found)
@@ -202,9 +205,9 @@ def test_a_product_with_a_cap_ends_in_time():
     product = md.ProductSet(
         md.L1Ball.from_counts([3, 2, 1], radius="0.1"), md.L1Ball.from_counts([4, 2, 1], radius="0.1")
     )
-    before = time.monotonic()
+    before = time.process_time()
     found = md.design(md.DesignProblem(product, 1, cap=2), time_limit=1e-6)
-    assert time.monotonic() - before < 10
+    assert time.process_time() - before < 10
     assert found.value <= found.upper_bound < np.inf
     assert md.verify(found.mechanism).proof.holds
 
@@ -315,8 +318,9 @@ def test_linear_functions_are_greatest_at_columns_with_the_cap():
 
 
 @pytest.mark.parametrize("radius", [0, pytest.param("0.05", marks=pytest.mark.slow)])
-def test_errors_of_many_symbols_have_a_bound_below_and_near(radius):
+def test_errors_of_many_symbols_have_a_bound_below_and_near(radius, monkeypatch):
     """The list of twelve symbols has the optimum; twenty have none, and a bound within the tolerance."""
+    limit_work(monkeypatch)
     few = md.DesignProblem(md.L1Ball.from_counts(FALLING[:12], radius=radius), 1, md.EstimationError(), cap=3)
     listed, searched = (md.design(few, method=name) for name in ("error-extreme-rays", "error-columns"))
     assert searched.lower_bound <= listed.value
@@ -379,8 +383,9 @@ def test_two_shapes_are_left_at_a_uniform_known_prior():
 
 
 @pytest.mark.slow
-def test_no_random_mechanism_with_the_cap_passes_a_bound():
+def test_no_random_mechanism_with_the_cap_passes_a_bound(monkeypatch):
     """Images of random mechanisms for b', which are all mechanisms with the cap, over a ball that no list serves."""
+    limit_work(monkeypatch)
     rng = np.random.default_rng(9)
     ball = md.L1Ball.from_counts(FALLING[:20], radius="0.05")
     problem = md.DesignProblem(ball, 1, cap=2)

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from clocks import Clock
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import raises
@@ -240,17 +241,6 @@ def test_at_the_time_limit_the_gap_is_true(limit, merge):
     assert early.gap == early.upper_bound - early.value
     assert early.mechanism.proof.holds
     assert math.isclose(md.verify(early.mechanism).value, early.value)
-
-
-class Clock:
-    """Shows a second more whenever it is read."""
-
-    def __init__(self):
-        self.now = 1000.0
-
-    def __call__(self):
-        self.now += 1
-        return self.now
 
 
 @pytest.mark.parametrize("merge", [True, False])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from clocks import limit_work
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import F_INFORMATIONS, balls
@@ -117,8 +118,9 @@ def test_many_groups_and_thousands_of_symbols_are_not_turned(size, rows):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("known", [{"radius": 0}, {"delta": "1e-9"}, {"radius": 2}], ids=["known", "delta", "LDP"])
-def test_four_thousand_symbols_of_two_counts_are_certified(known):
+def test_four_thousand_symbols_of_two_counts_are_certified(known, monkeypatch):
     """Turned columns would be eight thousand of four thousand entries each."""
+    limit_work(monkeypatch)
     counts = [83 + (k < 2_264) for k in range(4_000)]
     design = md.design(md.DesignProblem(md.L1Ball.from_counts(counts, **known), 1), tol=1e-3, time_limit=30)
     assert design.certified

@@ -6,6 +6,7 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
+from clocks import limit_work
 from refusals import raises
 
 import mechdesign as md
@@ -142,7 +143,8 @@ def test_where_there_are_too_many_rays_the_gap_is_said(monkeypatch):
 
 
 @pytest.mark.parametrize("lower", [None, "0.4"])
-def test_a_time_limit_leaves_a_mechanism_with_its_true_gap(lower):
+def test_a_time_limit_leaves_a_mechanism_with_its_true_gap(lower, monkeypatch):
+    limit_work(monkeypatch)
     counts = np.random.default_rng(4).integers(100, 900, (3, 12))
     problem = md.DesignProblem(md.SecretPromise(counts, delta="1e-6"), "0.2", md.EstimationError(), lower)
     solved = md.design(problem, time_limit=0.05)
@@ -152,7 +154,8 @@ def test_a_time_limit_leaves_a_mechanism_with_its_true_gap(lower):
     assert md.verify(solved.mechanism).gap <= solved.gap  # it has the time to cut
 
 
-def test_a_time_limit_ends_the_search_for_the_greatest_information_too_and_is_named():
+def test_a_time_limit_ends_the_search_for_the_greatest_information_too_and_is_named(monkeypatch):
+    limit_work(monkeypatch)
     counts = np.random.default_rng(4).integers(100, 900, (3, 12))
     problem = md.DesignProblem(md.SecretPromise(counts, delta="1e-6"), "0.2", md.MutualInformation())
     solved = md.design(problem, time_limit=0.05)

@@ -93,9 +93,9 @@ def test_no_d_is_better():
 def test_ten_thousand_symbols_take_a_second():
     counts = [10**6 // k for k in range(1, 10_001)]
     ball = md.L1Ball.from_counts(counts, known=True)
-    start = time.monotonic()
+    start = time.process_time()
     found = estimation_bound(ball, 1)
-    assert time.monotonic() - start < 5  # 0.1 s on an idle machine
+    assert time.process_time() - start < 5  # 0.1 s on an idle machine
     P = ball.prior
     closed = (P.size - 2 + math.sqrt(P.size * (P @ P))) ** 2 / (np.minimum(math.e, 1 / P) - 1).sum()
     assert found == pytest.approx(closed, rel=1e-12)

@@ -6,6 +6,7 @@ import factorization
 import ldp_peers
 import numpy as np
 import pytest
+from clocks import limit_work
 
 import mechdesign as md
 from mechdesign.optimize.closed_form.least_errors import least_error_of_sets
@@ -100,7 +101,8 @@ def test_no_strategy_is_below_the_bound(N, name, sampling):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "halvings"), [("prefix", (16, 17)), ("frequencies", (13, 14))])
-def test_many_symbols_are_estimated_better_than_by_descent(name, halvings):
+def test_many_symbols_are_estimated_better_than_by_descent(name, halvings, monkeypatch):
+    limit_work(monkeypatch)
     N = 32
     ball = md.L1Ball.from_counts([1] * N, radius=2)
     found = md.design(md.DesignProblem(ball, 1, md.EstimationError(name)), time_limit=60)
@@ -122,7 +124,8 @@ PUBLISHED = 1910.8675697859098
 
 
 @pytest.mark.slow
-def test_what_they_published_for_128_symbols_is_above_the_bound_and_above_our_design():
+def test_what_they_published_for_128_symbols_is_above_the_bound_and_above_our_design(monkeypatch):
+    limit_work(monkeypatch)
     N = 128
     ball = md.L1Ball.from_counts([1] * N, radius=2)
     found = md.design(md.DesignProblem(ball, 1, md.EstimationError("prefix")), time_limit=60)

@@ -26,11 +26,11 @@ def test_a_search_ends_at_the_deadline_with_a_bound_that_holds():
 @pytest.mark.parametrize("made", [Box, EventSet])
 def test_seventeen_symbols_at_a_time_limit(made):
     known = made.from_counts(COUNTS, "1e-9")
-    started = time.monotonic()
+    started = time.process_time()
     solved = md.design(md.DesignProblem(known, 1), time_limit=4)  # a second is enough where nothing else runs
     # The bound rests on the boxes that were looked at in time, and not on as many as there may be.
     assert solved.stopped == "time limit"
     assert solved.certificate.columns < MOST_BOXES
     assert 0 < solved.gap < 1
     assert not solved.certified
-    assert time.monotonic() - started < 30
+    assert time.process_time() - started < 30
