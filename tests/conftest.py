@@ -6,6 +6,7 @@ import signal
 import sys
 
 import pytest
+from combined import kept
 from hypothesis import HealthCheck, settings
 
 # Tests run in as many processes as there are cores. Threads of linear algebra would wait for each other. The libraries
@@ -43,6 +44,20 @@ def pytest_collection():
     finally:
         gc.enable()
         gc.freeze()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark as slow what the marker `combined` leaves to the slow run: each value of each parameter is tried without."""
+    families = {}
+    for item in items:
+        if item.get_closest_marker("combined") and not item.get_closest_marker("slow"):
+            families.setdefault((item.parent.nodeid, item.originalname), []).append(item)
+    for family in families.values():
+        quick = set(kept([item.callspec.params for item in family]))
+        for k, item in enumerate(family):
+            if k not in quick:
+                item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(autouse=True)

@@ -308,6 +308,7 @@ def test_the_sharper_epsilons_are_those_of_the_radius(epsilon, delta, samples, c
         assert designed == pytest.approx(float(md.Epsilon.of(epsilon)), rel=1e-9, abs=1e-9 * math.exp(reached))
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize(("epsilon", "guaranteed"), [("log(5)", "log(8)"), (1, "1.1"), (0, "0.05"), ("0.5", 3)])
 @pytest.mark.parametrize("categories", [2, 20, 5000])
 @pytest.mark.parametrize("delta", ["1e-300", "1e-5", "0.3"])

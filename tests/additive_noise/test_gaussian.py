@@ -79,6 +79,7 @@ def test_leakage_at_the_crossings_is_epsilon(epsilon, p, sigma):
     assert ends[0] < 0 < ends[1]
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("sigma", [0.3, 1.0, 2.0, 5.0])
 @pytest.mark.parametrize("p", [0.5, 0.3, 0.05])
 @pytest.mark.parametrize("epsilon", [0.05, 0.4, 1.1])
@@ -102,6 +103,7 @@ def test_delta_of_a_known_prior_is_not_below_sixty_digits_of_it(epsilon, p):
             assert exact <= found <= exact * (1 + mpmath.mpf(10) ** -15) + 5e-324
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("sigma", [0.3, 1.0, 2.5, 9.0])
 @pytest.mark.parametrize(("p_min", "radius"), [(0.5, 0.2), (0.3, 0.1), (0.3, 0.6), (0.01, 0.3), (0.2, 2.0)])
 def test_delta_of_a_ball_is_the_greatest_of_its_priors(sigma, p_min, radius):

@@ -21,6 +21,7 @@ def test_sigma_is_equation_70_and_delta_inverts_it(epsilon, delta):
     assert pldp_delta(epsilon, sigma) <= math.nextafter(delta, 1)  # delta is the decimal, which its double may be below
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize(("epsilon", "sigma"), [(0.5, 3.0), (1.0, 1.5), (1.0, 2.0), (4.0, 1.0)])
 @pytest.mark.parametrize("p", [0.0, 0.2, 0.5, 1.0])
 def test_exact_delta_is_the_probability_of_outputs_whose_densities_differ(epsilon, sigma, p):
@@ -47,6 +48,7 @@ def test_equation_70_is_conservative_by_up_to_two():
     assert pldp_delta_exact(0.01, 30.0) / pldp_delta(0.01, 30.0) > 0.85  # tails as far as each other: little is lost
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("sigma", [0.5, 1.5, 2.0, 6.0])
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 3.0])
 def test_pml_over_every_prior_fails_no_more_often(epsilon, sigma):

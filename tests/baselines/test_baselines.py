@@ -26,6 +26,7 @@ def error(baseline, prior):
     return md.EstimationError().value(baseline.matrix, prior)
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("epsilon", LEVELS)
 @pytest.mark.parametrize("name", NAMED)
 def test_the_level_of_local_differential_privacy_is_epsilon(name, epsilon):

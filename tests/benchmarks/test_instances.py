@@ -36,6 +36,7 @@ def test_examples():
     assert not found.failed
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("generator", GENERATORS)
 @pytest.mark.parametrize(("symbols", "total"), [(2, 2_000), (96, 50_000), (1_000, 10_007)])
 def test_counts_sum_to_the_total_and_none_is_zero(generator, symbols, total):

@@ -246,6 +246,7 @@ def test_a_command_line_that_makes_no_sense(refused, put, arguments, shown):
 # Mechanism files edited by hand
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize(
     ("edit", "code"),
     [

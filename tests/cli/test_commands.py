@@ -224,6 +224,7 @@ def test_a_hull_and_a_gain_matrix(command, here):
     assert "every mixture of 2 priors" in out
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("epsilon", ["1e-9", "1e-15", "1e-17", "1e-39"])
 @pytest.mark.parametrize("utility", ["mutual-information", "hamming-accuracy"])
 def test_epsilon_may_be_as_small_as_one_likes(command, epsilon, utility):
@@ -475,6 +476,7 @@ def test_a_false_claim_ends_with_status_1(command, designed, change, part):
         assert f"Error: {record['error']['message']} [{record['error']['code']}]\n" == err
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("utility", ["mutual-information", "hamming-accuracy"])
 @pytest.mark.parametrize(
     "multipliers",

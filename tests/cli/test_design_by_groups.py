@@ -258,6 +258,7 @@ def of_random_groups(size, seed):
     return md.Union.from_counts(rows, delta="1e-3")
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("utility", [md.MutualInformation(), md.EstimationError(), md.HammingAccuracy()])
 def test_the_better_of_union_and_cover_is_kept_by_values_at_the_law_of_all_records(utility, seed):

@@ -77,6 +77,7 @@ KINDS = {
 }
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("through_link", [False, True], ids=["itself", "link"])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("writer", WRITERS)

@@ -79,6 +79,7 @@ def test_randomized_response_has_utilities_in_closed_form():
 # Leakage over a set
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("known", SETS, ids=["ball", "hull", "box", "prior"])
 @pytest.mark.parametrize("seed", range(4))
 def test_no_prior_of_the_set_leaks_more_and_the_worst_prior_as_much(known, seed):
@@ -138,6 +139,7 @@ def test_rows_with_labels_are_put_in_the_order_of_the_set():
 # The optimum
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("utility", [md.MutualInformation(), md.HammingAccuracy(), md.EstimationError()], ids=str)
 @pytest.mark.parametrize("known", SETS[:2], ids=["ball", "hull"])
 def test_a_design_is_all_that_is_possible(known, utility):

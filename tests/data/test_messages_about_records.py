@@ -48,6 +48,7 @@ def message(take, given):
     return str(refused.value)
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("taker", TAKERS)
 @pytest.mark.parametrize("container", CONTAINERS)
 def test_a_column_of_texts_is_never_shown(taker, container):

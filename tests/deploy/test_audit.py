@@ -276,6 +276,7 @@ def test_an_output_of_probability_zero_is_caught_at_once():
 # Limits
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("tail", [0.3, 0.01, 1e-6])
 @pytest.mark.parametrize("trials", [1, 5, 40])
 def test_limits_cover(trials, tail):
@@ -293,6 +294,7 @@ def test_limits_agree_with_another_implementation():
         assert_allclose(clopper_pearson(hits, trials, 0.005), interval, rtol=1e-9)
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("tail", [1e-2, 1e-13, 5e-16])
 @pytest.mark.parametrize(("hits", "trials"), [(1, 100), (7, 100), (50, 100), (99, 100), (100, 100)])
 def test_tails_of_the_limits_in_rational_arithmetic(hits, trials, tail):
@@ -315,6 +317,7 @@ def test_tails_of_the_limits_in_rational_arithmetic(hits, trials, tail):
         assert upper == 1
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("tail", [pytest.param(1e-9, marks=pytest.mark.slow), 5e-16, 1e-60])
 @pytest.mark.parametrize(
     ("hits", "trials"),

@@ -33,6 +33,7 @@ def run(folder, mechanism=None, source="records", executor=None, keep=("id",), c
     return privatize_dataset(records, mechanism or told(), ReportFile(folder / "out", keep), executor, **options)
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
 @pytest.mark.parametrize("threads", [None, 3])
 def test_each_part_becomes_a_part_of_reports(tmp_path, ending, threads):

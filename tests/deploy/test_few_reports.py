@@ -15,6 +15,7 @@ def coverage(matrix, reports, of, confidence=0.95, random=20):
     return least_coverage(mechanism_of(matrix), reports, of, confidence, random)
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize(
     ("name", "reports"), [("rare errors", 10), ("rare errors", 50), ("epsilon 4", 10), ("epsilon 4", 30)]
 )
@@ -23,12 +24,14 @@ def test_the_lattice_of_counts_does_not_lower_the_coverage(name, reports, of):
     assert coverage(TWO[name], reports, of) >= 0.95
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize(("name", "of"), list(product(TWO, TARGETS)))
 def test_two_outputs(name, of):
     for reports, confidence in ((1, 0.95), (2, 0.95), (7, 0.999), (12, 0.95)):
         assert coverage(TWO[name], reports, of, confidence) >= confidence
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize(("name", "of"), list(product(THREE, TARGETS)))
 def test_three_outputs(name, of):
     for reports, confidence in ((1, 0.95), (5, 0.999), (8, 0.95)):

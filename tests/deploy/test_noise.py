@@ -230,6 +230,7 @@ def coverage_of(matrix, reports, records, confidence=0.95):
     return chances[first(lambda _, upper: upper >= truth) : first(lambda lower, _: lower > truth)].sum()
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("matrix", [[[0.75, 0.25], [0.25, 0.75]], [[0.97, 0.03], [0.5, 0.5]]])
 @pytest.mark.parametrize("records", [0, 40])
 def test_coverage_given_the_records_is_the_stated_one(matrix, records):

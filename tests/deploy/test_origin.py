@@ -122,6 +122,7 @@ def in_a_folder(reports, made, folder):
 PLACES = [in_memory, in_groups, as_series, as_polars, counted, in_csv, in_csv_by_groups, in_parquet, in_a_folder]
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: place.__name__)
 @pytest.mark.parametrize("which", OTHERS)
 @pytest.mark.parametrize("turned", [False, True])
@@ -213,6 +214,7 @@ def test_the_manifest_of_a_folder_carries_it(tmp_path, twins):
 # The command line
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize(("ending", "options"), list(itertools.product(["csv", "parquet", "d"], [[], ["--by", "g"]])))
 def test_the_command_refuses_it_with_status_2(ending, options, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

@@ -70,6 +70,7 @@ def saved(mechanism, tmp_path):
     return tmp_path / "a mechanism.json"
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("command", CONSUMERS)
 def test_reports_have_the_probabilities_of_the_file(command, mechanism, saved):
     N, M = mechanism.numerators.shape
@@ -104,6 +105,7 @@ def test_successive_reports_are_independent(command, tmp_path):
         assert stats.binomtest(agree, LINES - lag, 0.5).pvalue > 1e-10
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("command", CONSUMERS)
 @pytest.mark.parametrize(
     ("text", "line", "told"),
@@ -141,6 +143,7 @@ def test_no_label_gives_no_report(command, tmp_path):
     assert report(command, tmp_path / "m.json", b"") == (0, b"", "")
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("command", CONSUMERS)
 @pytest.mark.parametrize(
     "change", [{"schema": "mechdesign/mechanism/3"}, {"bits": 3}, {"numerators": [[1, 2], [1, 3]]}], ids=str

@@ -89,6 +89,7 @@ def test_the_correlation_is_a_rational_root_rounded_down(k):
     assert gamma**2 <= k < (gamma + Fraction(1, 2**20)) ** 2
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("rho", [0.001, 0.1, 0.7, 5.0])
 @pytest.mark.parametrize("epsilon", [0, 0.1, 1, 4, 30])
 def test_the_conversion_is_the_least_over_all_orders(rho, epsilon):
@@ -187,6 +188,7 @@ def hockey_sticks(k, sigma, tau, epsilon, most):
     return found
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("k", [1, 2])
 @pytest.mark.parametrize(("sigma", "tau", "epsilon"), [(1, 2, 1), (1.5, 4.5, 0.7), (2, 9, 0.5), (0.7, 3, 3)])
 def test_delta_is_above_that_of_every_pair_of_neighbours(k, sigma, tau, epsilon):
@@ -225,6 +227,7 @@ def test_below_the_least_sigma_no_threshold_is_enough(analysis):
         discrete_threshold(10, least * (1 - 1e-12), "0.35", "1e-5", analysis)
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("analysis", ANALYSES)
 @pytest.mark.parametrize(("k", "epsilon", "delta"), [(1, 1, 1e-6), (10, 0.35, 1e-5), (300, 2, 1e-9), (3, 1, 0.2)])
 def test_no_sigma_has_a_threshold_below_the_best_by_more_than_a_step(k, epsilon, delta, analysis):

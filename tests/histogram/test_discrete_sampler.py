@@ -28,6 +28,7 @@ def probabilities(variance, most):
     return weights / weights.sum()
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("variance", VARIANCES)
 @pytest.mark.parametrize("bits", [8, 64, 200])
 def test_bounds_hold_the_weights_their_sum_and_the_rest(variance, bits):

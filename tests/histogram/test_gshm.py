@@ -36,6 +36,7 @@ def integrated(epsilon, sigma, tau, shared, new):
     return 1 - survival + appears, vanishes
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("epsilon", [0.0, 0.1, 1.0, -0.5])
 @pytest.mark.parametrize("mu", [0.05, 1.0, 4.0])
 def test_divergence_of_two_gaussians_is_the_integral(epsilon, mu):
@@ -62,6 +63,7 @@ def test_divergence_holds_where_doubles_cancel(epsilon, mu):
         assert found <= max(expected * (1 + mpmath.mpf(2) ** -51), 5e-324)
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("k", [1, 2, 3])
 @pytest.mark.parametrize(("sigma", "tau"), [(1, 1.5), (3, 12), (0.8, 0.3), (2, 0)])
 def test_exact_is_the_greatest_integrated_hockey_stick(k, sigma, tau):

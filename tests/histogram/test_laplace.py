@@ -72,6 +72,7 @@ def fractions(*texts):
     return tuple(map(Fraction, texts))
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize(
     "priors",
     [

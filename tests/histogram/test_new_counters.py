@@ -59,6 +59,7 @@ def gaussian_noises(k, sigma, most):
     return discrete_gaussian(4 * sigma**2, most), discrete_gaussian(4 * sigma**2 / float(correlation(k)), most)
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize(("sigma", "threshold"), GAUSSIAN)
 @pytest.mark.parametrize(("added", "new"), [((2,), 1), ((2,), 2), ((0,), 1), ((2, 2), 1), ((2, 0), 1)])
 def test_their_probability_is_added_without_a_factor(added, new, sigma, threshold):

@@ -363,6 +363,7 @@ def test_what_is_no_histogram_is_refused(counts, code):
         release(counts, DiscretePlan.of(5, epsilon=1, sigma=8, tau=60))
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("name", PLANS)
 @pytest.mark.parametrize(
     ("k", "options", "code"),

@@ -97,6 +97,7 @@ def sensitivity(k, sigma, value_sigma):
     return max(math.sqrt(shift @ precision @ shift) for shift in shifts)
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("k", [1, 4, 9, 100])
 @pytest.mark.parametrize(("sigma", "value_sigma"), [(3, 3), (3, 1), (20, 45)])
 @pytest.mark.parametrize("epsilon", [0, 0.35, 2])

@@ -115,6 +115,7 @@ EVERY_KIND = [
 ]
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("parts", EVERY_KIND)
 @pytest.mark.parametrize("ending", [".json", ".npz", ".JSON"])
 def test_a_saved_mechanism_comes_back_bit_for_bit(tmp_path, parts, ending):

@@ -71,6 +71,7 @@ def test_a_repair_of_what_needs_none_is_rounding():
     np.testing.assert_array_equal(found.mechanism.numerators, taken.numerators)
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("bits", [8, 20, 48, 52])
 @pytest.mark.parametrize("epsilon", [1e-7, 0.01, "log(3)", 1, 12.5])
 def test_randomized_response_in_floats_is_taken(epsilon, bits):

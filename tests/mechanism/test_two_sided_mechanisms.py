@@ -27,6 +27,7 @@ def designed(known, epsilon="1", lower="0.5"):
 # Files
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("ending", ["json", "npz"])
 @pytest.mark.parametrize("known", SETS.values(), ids=SETS)
 def test_files_hold_the_promise_and_say_a_schema_of_its_own(known, ending, tmp_path):

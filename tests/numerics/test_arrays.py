@@ -63,6 +63,7 @@ TAKERS = {
 }
 
 
+@pytest.mark.combined
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("strange", STRANGE)
 @pytest.mark.parametrize("taker", TAKERS)
@@ -167,6 +168,7 @@ def test_a_generator_of_records_is_read_to_its_end():
     assert set(reports) <= {"n", "y"}
 
 
+@pytest.mark.combined
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("confidence", [1e-3, 1e-19, 1e-177, 1e-300])
 @pytest.mark.parametrize("of", ["population", "records"])

@@ -26,6 +26,7 @@ def drawn(seed):
     return costs, A, A @ point + rng.random(m), C, C @ point, free
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("seed", range(40))
 @pytest.mark.parametrize("form", [np.asarray, coo_array])
 def test_a_solution_is_that_of_scipy_and_its_prices_prove_it(seed, form):

@@ -13,6 +13,7 @@ def exact(theta, x):
     return sum(x[i] * theta[i][j] * x[j] for i in range(len(x)) for j in range(len(x)))
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("slack", [0.0, 1e-3, 0.5])
 @pytest.mark.parametrize("dense", [True, False])
 @pytest.mark.parametrize("seed", range(8))

@@ -100,6 +100,7 @@ def test_images_of_a_mechanism_are_a_mechanism_with_the_cap():
     assert (made.max(axis=0) <= np.exp(2) * made.min(axis=0) * (1 + 1e-9)).all()
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("utility", UTILITIES, ids=lambda utility: utility.name)
 @pytest.mark.parametrize("radius", [0, "0.03", "0.5"])
 def test_tables_price_as_lists_do(utility, radius):
@@ -121,6 +122,7 @@ def test_tables_price_as_lists_do(utility, radius):
                 assert (columns.min(axis=0) >= float(least) * columns.max(axis=0) * (1 - 1e-9)).all()
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("utility", UTILITIES[:2], ids=lambda utility: utility.name)
 @pytest.mark.parametrize(("size", "radius"), [(6, 0), (5, "0.1"), pytest.param(6, "0.1", marks=pytest.mark.slow)])
 def test_tables_and_boxes_reach_the_optimum_of_the_list(utility, size, radius):

@@ -104,6 +104,7 @@ def test_errors_of_entries_are_counted():
     assert worst > 0
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("cap", CAPS)
 @pytest.mark.parametrize("utility", [md.MutualInformation(), md.ChiSquare(), md.TotalVariation()], ids=lambda u: u.name)
 def test_information_is_that_of_all_vertices(cap, utility):

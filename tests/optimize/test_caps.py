@@ -71,6 +71,7 @@ def test_unchanged_labels_of_education(cap, share):
     assert found.certified
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("utility", OBJECTIVES, ids=lambda utility: utility.name)
 @pytest.mark.parametrize("known", SETS.values(), ids=SETS)
 def test_a_larger_cap_is_never_worse(known, utility):

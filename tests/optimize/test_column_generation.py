@@ -63,6 +63,7 @@ def listed(problem, tol=1e-9):
     return found
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("rounds", [1, pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("utility", F_INFORMATIONS, ids=lambda u: u.name)
@@ -95,6 +96,7 @@ def test_balls_as_printed_have_the_same_optimum(radius, by_tables):
         assert tables.upper_bound >= rays.value
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("epsilon", ["0.01", "6", "9", "12", "40", "300"])
 @pytest.mark.parametrize("radius", ["0", "0.4", "2"])
 def test_small_and_large_epsilons_are_certified(epsilon, radius, by_tables):
@@ -120,6 +122,7 @@ def staircase_optimum(P, epsilon, utility):
     return -solved.fun
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("utility", F_INFORMATIONS, ids=lambda u: u.name)
 @pytest.mark.parametrize("size", [6, 10, 12])
 def test_with_any_prior_the_optimum_is_that_of_all_staircase_columns(size, utility, by_tables):
@@ -175,6 +178,7 @@ def test_a_mechanism_from_folded_symbols_has_at_most_as_many_outputs_as_symbols(
 # More symbols than can be listed
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("utility", F_INFORMATIONS, ids=lambda u: u.name)
 @pytest.mark.parametrize(
     ("size", "radius"),

@@ -39,6 +39,7 @@ PRODUCTS = {
 }
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize(
     ("known", "listed"),
     [
@@ -66,6 +67,7 @@ def test_prices_are_those_of_the_list_of_the_set(known, listed, e):
 MANY_CORNERS = md.ProductSet(SMOKES, md.L1Ball.from_counts([1000] * 4, radius="0.05"))  # 288 that matter
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize(
     ("known", "e"),
     [*itertools.product(PRODUCTS.values(), [1.2, 2.7]), pytest.param(MANY_CORNERS, 1.001, marks=pytest.mark.slow)],

@@ -98,6 +98,7 @@ LARGE = [
 ]
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("epsilon", [8, 12, 700])
 @pytest.mark.parametrize(("counts", "radius"), LARGE)
 @pytest.mark.parametrize(

@@ -120,6 +120,7 @@ def test_an_l1_ball_has_the_rays_of_its_own_list():
         assert lists[1] <= lists[0]
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize(
     "utility", [md.MutualInformation(), md.ChiSquare(), md.SquaredHellinger(), md.TotalVariation()]
 )
@@ -207,6 +208,7 @@ def greatest_over(columns, utility, prior):
     return -solution.fun
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("size", [3, 6, 9])
 @pytest.mark.parametrize("floor", [Floor(Fraction(1, 2)), Floor(Fraction(1, 10)), Floor(Fraction(9, 10))])
 def test_pricing_over_pairs_for_both_sides_is_pricing_over_the_list(size, floor):

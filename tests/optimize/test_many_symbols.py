@@ -114,6 +114,7 @@ def listed(problem, pricing):
     return md.optimize.certify(problem, solution.multipliers, pricing).upper_bound, value
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("rounds", [2, pytest.param(8, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("printed", [False, True], ids=["exact", "as printed"])
 @pytest.mark.parametrize("utility", F_INFORMATIONS, ids=lambda u: u.name)
@@ -160,6 +161,7 @@ def alike_rows(design):
     return {tuple(group) for group in rows.values() if len(group) > 1}
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("known", KNOWN, ids=["known", "delta", "LDP", "as printed"])
 @pytest.mark.parametrize("utility", F_INFORMATIONS, ids=lambda u: u.name)
 def test_a_merged_mechanism_is_proved_over_all_symbols(utility, known, tmp_path):
@@ -243,6 +245,7 @@ def test_at_the_time_limit_the_gap_is_true(limit, merge):
     assert math.isclose(md.verify(early.mechanism).value, early.value)
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("merge", [True, False])
 @pytest.mark.parametrize("limit", [2, 8])
 def test_a_design_that_is_stopped_reports_its_true_gap(merge, limit, monkeypatch):

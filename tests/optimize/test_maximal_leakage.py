@@ -75,6 +75,7 @@ def by_brute_force(priors, center, e, allowed, utility):
     return -found.fun
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("utility", [MI, ACCURACY, md.utility.SquaredHellinger()], ids=lambda u: u.name)
 @pytest.mark.parametrize(
     ("known", "priors", "power"),
@@ -97,6 +98,7 @@ def test_designs_agree_with_brute_force_over_all_vertices(known, priors, power, 
     assert design.upper_bound >= expected - 1e-12
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("utility", [MI, ACCURACY], ids=lambda u: u.name)
 @pytest.mark.parametrize(
     "known",
@@ -120,6 +122,7 @@ def test_without_any_leakage_nothing_is_told(utility):
     assert md.verify(design.mechanism).optimal
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("utility", [MI, ACCURACY], ids=lambda u: u.name)
 @pytest.mark.parametrize("known", [BALL, HULL], ids=["ball", "hull"])
 def test_values_rise_with_the_promise_are_concave_in_its_power_and_at_most_what_it_allows(known, utility):
@@ -175,6 +178,7 @@ def test_multipliers_of_another_length_or_sign_are_refused():
         certify(problem, [0.1, 0.2, 0.3, -0.1])
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize(
     ("size", "epsilon", "most"),
     [

@@ -141,6 +141,7 @@ def test_columns_without_mass_are_not_listed():
         assert all(np.isfinite(columns).all() for columns in Rays(ball, 2.7e43).of_kinds("ABCD"))
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("radius", ["0", "0.1", "0.5"])
 @pytest.mark.parametrize("epsilon", [1.1, 2.0, 5.0])
 @pytest.mark.parametrize("rare", ["1e-3", "1e-9", "1e-12", "1e-17"])
@@ -159,6 +160,7 @@ def test_no_exact_ray_is_above_the_listed_ones_however_rare_a_symbol_is(rare, ep
             assert pricing.price(form, multipliers).upper >= greatest - 1e-14 * (1 + abs(greatest))
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("radius", ["0", "0.1"])
 @pytest.mark.parametrize("rare", ["1e-9", "1e-12", "1e-15"])
 @pytest.mark.parametrize("objective", [md.EstimationError(), md.MutualInformation()], ids=lambda given: given.name)

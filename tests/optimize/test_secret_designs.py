@@ -74,6 +74,7 @@ RACE = {
 }
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize(
     ("columns", "values"),
     [*SEX.items(), *(pytest.param(*row, marks=pytest.mark.slow) for row in RACE.items())],
@@ -109,6 +110,7 @@ def test_the_secret_alone_allows_twenty_times_the_information_of_the_record():
 # Gains
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("lower", [None, "0.2"])
 @pytest.mark.parametrize("values", [2, 3])
 def test_gains_agree_with_a_linear_program_over_all_rays(values, lower):

@@ -386,6 +386,7 @@ def test_a_ball_as_printed_has_no_promise_from_below():
         md.DesignProblem(md.L1Ball(P, "0.1", within_simplex=False), 1, lower=1)
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("known", [NAMED["known"], NAMED["l1"]], ids=["known", "l1"])
 @pytest.mark.parametrize("utility", [md.MutualInformation(), md.HammingAccuracy()])
 def test_a_bound_that_does_not_follow_is_refused(known, utility):

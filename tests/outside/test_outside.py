@@ -131,6 +131,7 @@ def test_a_false_claim_about_it_is_found(problem, tmp_path, capsys):
     assert "the guarantee" in capsys.readouterr().err
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

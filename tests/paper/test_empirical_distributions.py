@@ -376,6 +376,7 @@ def test_section_1a_delta_falls_exponentially_in_the_number_of_samples():
 # the second region that footnote 6 leaves out: tests/optimize/closed_form/test_closed_form.py.
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("utility", [*F_INFORMATIONS, md.HammingAccuracy()], ids=lambda u: u.name)
 @pytest.mark.parametrize(("p1", "beta"), [("0.5", "0.3"), ("0.6", "0.2"), ("0.8", "0.39")])
 def test_theorem_5_up_to_the_end_of_its_condition(utility, p1, beta):

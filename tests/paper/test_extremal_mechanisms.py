@@ -38,6 +38,7 @@ def test_the_first_privacy_region_has_its_mechanism_in_closed_form():
     )
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("utility", F_INFORMATIONS, ids=lambda u: u.name)
 @pytest.mark.parametrize("prior", [["1/2", "1/3", "1/6"], ["2/5", "1/5", "1/5", "1/5"], ["1/5"] * 5])
 def test_theorem_3_up_to_the_end_of_the_first_region(utility, prior):
@@ -66,6 +67,7 @@ def test_theorem_4_between_the_singular_mechanisms(N, e):
     assert solved.value == pytest.approx(information, abs=CERTIFIED)
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("e", ["6/5", "3/2", "2", "3"])
 @pytest.mark.parametrize("utility", F_INFORMATIONS, ids=lambda u: u.name)
 def test_theorem_6_the_linear_program_over_all_extreme_columns(utility, e):

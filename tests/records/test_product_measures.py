@@ -127,6 +127,7 @@ def test_no_private_mechanism_is_below_the_bound(cases):
             assert (errors >= bound * (1 - 1e-6)).all()
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("epsilon", ["0.5", "1", "2", "3"])
 @pytest.mark.parametrize("sizes", [(2, 2), (3, 2)])
 def test_no_certified_optimum_is_below_the_bound(sizes, epsilon):

@@ -488,6 +488,7 @@ def test_the_files_that_are_changed_are_accepted_by_both(name, kind, tmp_path):
     assert accepts(name, valid[kind])
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize(
     ("name", "kind", "place", "value", "refuses"),
     CASES,

@@ -204,6 +204,7 @@ def test_a_file_that_was_changed_is_solved_again_even_if_what_it_claims_is_true(
     assert "was changed after it was written; solved again" in found.notes[0]
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("part", ["designs", "mechanisms"])
 @pytest.mark.parametrize(
     "damage",

@@ -86,6 +86,7 @@ def test_the_worst_tail_is_the_greatest_of_all(samples, excess):
         assert found.overlaps(arb_of(exact_worst(samples, excess)).log())
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("samples", [257, 700, pytest.param(2_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("excess", ["0.02", "0.05", "0.2", "0.7"])
 def test_the_worst_tail_of_many_samples_is_the_greatest_of_all(samples, excess):
@@ -174,6 +175,7 @@ def test_scipy_finds_the_same_limits_where_it_can(samples, categories, delta):
     assert clopper_pearson_radius(samples, categories, delta) == pytest.approx(2 * max(k / samples - lower), abs=1e-9)
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("prior", [*PRIORS, ["1/2", "3/10", "1/5"], ["99/100", "1/100"]])
 @pytest.mark.parametrize("delta", ["0.9", "0.5", "0.05", "0.001"])
 @pytest.mark.parametrize("samples", [1, 4, 11, 20])
@@ -210,6 +212,7 @@ def test_it_falls_with_samples(categories, delta):
     assert radii == sorted(radii, reverse=True)
 
 
+@pytest.mark.combined
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("samples", [1, 2, 257, 10**6, 10**9, 10**15])
 @pytest.mark.parametrize("categories", [2, 100, 10**4, 10**15])

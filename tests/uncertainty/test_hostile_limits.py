@@ -68,6 +68,7 @@ def test_counts_that_are_none(made, counts):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("made", [LowerLimits, Box, L1Box, RelativeBall, EventSet])
 @pytest.mark.parametrize("counts", [[1, 1], [0, 0, 5], [10**18, 1], [5, 10**5]], ids=repr)
 def test_counts_at_their_ends(made, counts):

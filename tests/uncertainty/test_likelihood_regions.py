@@ -68,6 +68,7 @@ def members(counts, radius):
         ]
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("epsilon", ["0.5", "1", "2"])
 @pytest.mark.parametrize(
     "counts", [(26, 14), (90, 60, 30), (812, 150, 38), pytest.param((300, 120, 60, 20), marks=pytest.mark.slow)]

@@ -159,6 +159,7 @@ def test_an_event_set_lies_in_the_ball_of_the_same_delta():
         assert value(events, 1, tol=1e-8) >= value(ball, 1, tol=1e-8) - 1e-7
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("made", [LowerLimits, Box, L1Box, EventSet, RelativeBall])
 @pytest.mark.parametrize(("size", "samples"), [(2, 20), (3, 12)])
 def test_the_true_prior_is_missed_with_at_most_delta(made, size, samples):

@@ -117,6 +117,7 @@ def test_the_exact_tail_never_exceeds_equation_17(prior, samples):
             assert tail <= bound <= failure_probability(samples, len(prior), radius)
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("prior", PRIORS)
 @pytest.mark.parametrize("delta", ["0.5", "0.05", "0.001"])
 def test_a_refined_radius_holds_the_prior_as_often_as_delta_says(prior, delta):

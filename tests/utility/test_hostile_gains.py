@@ -197,6 +197,7 @@ def test_the_bound_of_a_single_reconstruction_is_not_below_its_value():
     md.verify(solved.mechanism)
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("offset", ["1e3", "1e10", "1e17", "1e100", "9e299"])
 @pytest.mark.parametrize("mean_zero", [True, False])
 @pytest.mark.parametrize("set_", ["known", "ball", "hull"])

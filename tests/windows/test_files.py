@@ -14,6 +14,7 @@ from tests.windows.worlds import COUNTS, EARLIER, designed, moved_sample
 WORLDS = [{}, {"cap": "3"}, {"known": False, "delta": "1e-6", "heavy": EARLIER}, {"known": False, "delta": "1e-6"}]
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("options", WORLDS)
 @pytest.mark.parametrize("evidence", [True, "buckets", False])
 def test_what_is_read_is_what_was_written(tmp_path, options, evidence):

@@ -168,6 +168,7 @@ AT_THE_BORDER = [
 ]
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("utility", FUNCTIONS)
 @pytest.mark.parametrize(("counts", "wide", "strong"), AT_THE_BORDER)
 def test_no_ray_of_the_whole_list_is_worth_more_than_the_dual_says(utility, counts, wide, strong):

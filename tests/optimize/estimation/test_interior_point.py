@@ -57,6 +57,7 @@ def test_uniform_prior_with_all_sets_of_a_size(size, members):
     assert found.gap <= 1e-9
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("queries", ["all", "prefix", "one", "two"])
 def test_random_columns_against_a_semidefinite_program(seed, queries):
@@ -72,6 +73,7 @@ def test_random_columns_against_a_semidefinite_program(seed, queries):
     assert found.value == pytest.approx(oracle(columns, prior, workload), rel=2e-5)
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("tolerance", [1e-4, 1e-9])
 def test_what_it_returns_proves_itself(seed, tolerance):

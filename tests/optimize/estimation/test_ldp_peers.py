@@ -24,6 +24,7 @@ def is_below(error, other):
     return error <= other * (1 + ROUNDING)
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("N", COUNTS)
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 2.5])
 def test_no_peer_is_below_the_bound_and_the_best_mechanism_is_never_above_them(N, epsilon):

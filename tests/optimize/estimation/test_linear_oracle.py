@@ -21,6 +21,7 @@ def functions(rng, prior, count):
     return ratios * np.where(prior > 0, prior, rng.choice([-1.0, 1.0]))[:, None]
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("seed", range(40))
 @pytest.mark.parametrize("within_simplex", [True, False])
 def test_no_ray_is_greater(seed, within_simplex):

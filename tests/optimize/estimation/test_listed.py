@@ -48,6 +48,7 @@ def error_design(ball, epsilon, **options):
     return md.design(md.DesignProblem(ball, epsilon, md.EstimationError()), **options)
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize(("name", "epsilon"), RELATIONSHIP)
 def test_relationship_meets_values_computed_apart(name, epsilon):
     found = error_design(md.L1Ball.from_counts(counts("relationship"), **SETS[name]), epsilon)
@@ -86,6 +87,7 @@ def test_columns_of_adult_meet_values_computed_apart_from_both_sides(name, promi
     assert expected * (1 - digits) <= found.value <= expected * (1 + found.tol + digits)
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("N", range(2, 13))
 @pytest.mark.parametrize("epsilon", ["0.1", "0.5", "1", "2", "4"])
 def test_ldp_at_a_uniform_prior_is_subset_selection(N, epsilon):
@@ -301,6 +303,7 @@ def test_too_many_symbols_are_refused_and_have_a_bound_without_a_design():
     assert md.estimation_bound(ball, 1) >= 9_999**2 / (10_000 * (np.e - 1)) * (1 - 1e-9)
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("epsilon", ["log(2)", "0.6931471805599453"])
 @pytest.mark.parametrize("prior", [["1/2", "1/4", "1/4"], ["0.5", "0.3", "0.2"]])
 def test_first_rays_that_leave_a_direction_out_are_not_the_end(prior, epsilon):

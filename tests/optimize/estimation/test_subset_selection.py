@@ -33,6 +33,7 @@ def test_the_covariance_is_that_of_the_matrix(N, epsilon, seed):
     assert np.trace(found) == pytest.approx(md.EstimationError().value(matrix, prior), rel=1e-9)
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize(("N", "members"), [(2, 1), (16, 4), (60, 16), (200, 54)])
 @pytest.mark.parametrize("epsilon", [0.01, 1, 6, 40])
 def test_at_a_uniform_prior_the_error_is_that_of_ye_and_barg(N, members, epsilon):

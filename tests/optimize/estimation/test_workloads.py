@@ -39,6 +39,7 @@ def test_one_symbol_costs_what_randomized_response_about_it_costs():
     assert found.value <= q * (1 - q) / (2 * p - 1) ** 2 * (1 + 1e-6)
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("workload", [{"symbols": ["x1"]}, {"symbols": ["x1", "x3"]}, {"marginals": [2, 3]}])
 @pytest.mark.parametrize("radius", ["0", "0.2", "2"])
 @pytest.mark.parametrize("epsilon", ["0.1", "1"])
@@ -176,6 +177,7 @@ def test_scores_far_from_0_have_the_error_of_their_differences(offset):
     assert variances_of_matrix(np.full((3, 2), 0.5), ball.prior, far.workload.queries(3)) == np.inf
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("epsilon", ["0.5", "1", "3"])
 @pytest.mark.parametrize("radius", ["2", "1.9999", "1.9"])
 def test_one_frequency_among_equal_ones_takes_binary_randomized_response(epsilon, radius):

@@ -186,6 +186,7 @@ def test_a_relaxation_that_is_too_low_is_noticed(monkeypatch):
     assert price_by_boxes(hull, 2.0, md.MutualInformation(), np.zeros(5), most_nodes=500).upper < listed - 1e-6
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("exp_epsilon", [1 + 1e-12, 1e4, 1e9, 1e200])
 @pytest.mark.parametrize("utility", SMOOTH, ids=lambda utility: utility.name)
 def test_the_bound_holds_at_the_ends_of_what_floats_hold(exp_epsilon, utility):

@@ -26,6 +26,7 @@ def greatest(name, multipliers):
     return oracle.greatest_reduced_cost(SETS[name], Fraction(5, 2), GAINS, [Fraction(x) for x in multipliers])
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("y", [math.nan, math.inf, -math.inf, -1.0, -1e-3, 0.0, 1e-9, 0.3, 1e9])
 def test_the_bound_holds_for_any_weight_and_member(name, y, monkeypatch):
@@ -39,6 +40,7 @@ def test_the_bound_holds_for_any_weight_and_member(name, y, monkeypatch):
             assert price.upper >= greatest(name, tuple(multipliers.tolist()))
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("exp_epsilon", [2.5, 1e3, 1e5])
 @pytest.mark.parametrize("excess", [1e-13, 1e-11])
 def test_a_prior_that_gives_an_unseen_symbol_too_much_costs_as_little(exp_epsilon, excess):

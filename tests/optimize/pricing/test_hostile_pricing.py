@@ -300,6 +300,7 @@ def exact_two_values(kind, w, total, t, e):
     return on / scale, off / scale
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("kind", ["A", "D"])
 @pytest.mark.parametrize(("t", "e"), [(0.0, 3.0), (2.0**-52, 1.0000001), (1e-9, 7.0), (0.3, 1e15), (1e-17, 1e9)])
 @pytest.mark.parametrize("total", [7, 21, 999_983])

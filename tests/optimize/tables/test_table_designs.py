@@ -159,6 +159,7 @@ def test_floors_and_forbidden_pairs_are_kept_exactly():
     assert found.certified
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize(
     "given", [KNOWN, {"radius": "0.05"}, {"known": True, "invariant": False}, {"known": True, "cap": 90}]
 )
