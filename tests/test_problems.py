@@ -42,11 +42,12 @@ def tolerance(problem: md.DesignProblem) -> float:
 # Each has one of its kind that is quick: of the same counts with another set, or of fewer symbols.
 SLOW = {
     *("zipf-100", "zipf-100-ldp", "zipf-100-known", "zipf-1000", "zipf-1000-ldp"),  # zipf-50, zipf-1000-known
-    *("one-dominant-96", "one-dominant-96-ldp"),  # one-dominant-96-known
-    "smooth-74",  # smooth-74-ldp, smooth-74-known
-    "adult-hours-per-week-ldp",  # adult-age-ldp
-    *("adult-capital-gain", "adult-age", "adult-native-country"),  # adult-hours-per-week
-    *("adult-age-known", "adult-native-country-known"),  # adult-hours-per-week-known
+    *("one-dominant-96", "one-dominant-96-ldp", "one-dominant-96-known"),  # zipf-50, zipf-50-ldp, zipf-30-known
+    *("smooth-74", "smooth-74-ldp", "smooth-74-known"),  # zipf-50, zipf-50-ldp, zipf-30-known
+    *("adult-hours-per-week-ldp", "adult-age-ldp"),  # adult-native-country-ldp
+    *("adult-capital-gain", "adult-age", "adult-native-country", "adult-hours-per-week"),  # zipf-50
+    *("adult-age-known", "adult-native-country-known", "adult-hours-per-week-known"),  # adult-education-known
+    "adult-hours-per-week-total-variation",  # uniform-6-high-privacy-total-variation
     "adult-native-country-hellinger",  # uniform-7-hellinger
     "adult-education-frequencies",  # adult-workclass-frequencies
     *("adult-secret-race-education", "adult-secret-race-occupation"),  # adult-secret-sex-occupation

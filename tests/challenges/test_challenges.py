@@ -116,7 +116,13 @@ def test_limits_of_a_value_hold_the_closed_form_of_randomized_response():
         assert low - 1e-15 <= value <= high + 1e-15, utility
 
 
-@pytest.mark.parametrize("family", families(), ids=lambda family: family.title)
+@pytest.mark.parametrize(
+    "family",
+    [
+        pytest.param(family, id=family.title, marks=pytest.mark.slow if "hulls" in family.title else ())
+        for family in families()
+    ],
+)
 def test_limits_of_values_agree_with_the_package(family):
     for each in family.instances:
         if each.problem.uncertainty.size <= 30:

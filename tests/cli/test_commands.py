@@ -622,7 +622,7 @@ def test_an_interruption_has_the_status_of_a_limit(command, here, monkeypatch):
     assert (here / "m.json").read_bytes() == b"what stood here"
 
 
-@pytest.mark.parametrize("flags", [[], ["--json"]])
+@pytest.mark.parametrize("flags", [[], pytest.param(["--json"], marks=pytest.mark.slow)])
 def test_a_reader_that_goes_away_is_no_false_claim(designed, flags):
     program = [
         sys.executable,

@@ -81,6 +81,10 @@ RUNS = {
 }
 SLOW = ("design", "audit", "plan", "plan reports", "estimate")  # their pictures
 runs = pytest.mark.parametrize("run", RUNS)
+few_long_runs = pytest.mark.parametrize(
+    "run",
+    [pytest.param(x, marks=pytest.mark.slow if x in {"compare errors", "design and compare"} else ()) for x in RUNS],
+)
 
 
 @paths
@@ -138,7 +142,7 @@ def test_quiet_and_verbose_do_not_go_together(refused, given):
     refused("usage", *given, shown="give one of them")
 
 
-@runs
+@few_long_runs
 def test_colours_only_where_they_are_wanted(files, run, monkeypatch):
     for name in ("NO_COLOR", "FORCE_COLOR", "TERM"):
         monkeypatch.delenv(name, raising=False)
@@ -153,7 +157,7 @@ def test_colours_only_where_they_are_wanted(files, run, monkeypatch):
     assert ESCAPE not in "".join(files(*RUNS[run])[1:])
 
 
-@runs
+@few_long_runs
 def test_no_number_is_cut_or_wrapped(files, run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "1000")
     wide = files(*RUNS[run])[1] if run not in {"privatize", "audit"} else ""

@@ -97,7 +97,7 @@ def test_labels_that_an_encoding_lacks_are_escaped(program, here, encoding):
     done = program("verify", "absent-\u03bb.json", PYTHONIOENCODING=encoding)
     assert b"absent-\\u03bb.json" in done.stderr
     done = program(*DESIGN, "-o", "\u03bb.json", PYTHONIOENCODING=encoding)
-    assert (done.returncode, done.stderr) == (0, b"")
+    assert (done.returncode, without_steps(done.stderr)) == (0, [])
     assert "\\u03bb.json" in done.stdout.decode(encoding)
     assert Mechanism.load(here / "\u03bb.json").inputs[2] == "\u03bb\U0001f600"
     done = program(*DESIGN, "--json", PYTHONIOENCODING=encoding)

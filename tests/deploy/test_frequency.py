@@ -195,10 +195,12 @@ def test_coverage_of_all_samples_of_randomized_response(confidence, least):
     assert confidence - 0.005 <= np.mean(covered) <= confidence + 0.02
 
 
-@pytest.mark.parametrize(("confidence", "least"), [(0.95, 0.93), pytest.param(0.99, 0.97, marks=pytest.mark.slow)])
-def test_coverage_of_all_samples_where_a_rare_output_reveals_a_rare_category(confidence, least):
+@pytest.mark.parametrize(
+    ("confidence", "least", "reports"),
+    [(0.95, 0.93, 12), *(pytest.param(*given, 20, marks=pytest.mark.slow) for given in ((0.95, 0.93), (0.99, 0.97)))],
+)
+def test_coverage_of_all_samples_where_a_rare_output_reveals_a_rare_category(confidence, least, reports):
     mechanism = mechanism_of([[0.6, 0.4, 0], [0.2, 0.3, 0.5]])
-    reports = 20
     samples = [(a, b, reports - a - b) for a, b in product(range(reports + 1), repeat=2) if a + b <= reports]
     intervals = np.array(
         [
@@ -217,11 +219,12 @@ def test_coverage_of_all_samples_where_a_rare_output_reveals_a_rare_category(con
         assert chances @ ((intervals[:, 0] <= theta) & (theta <= intervals[:, 1])) >= least
 
 
+@pytest.mark.parametrize("times", [25, pytest.param(80, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("of", [pytest.param("population", marks=pytest.mark.slow), "records"])
-def test_coverage_of_a_designed_mechanism_by_simulation(of):
+def test_coverage_of_a_designed_mechanism_by_simulation(of, times):
     mechanism, theta = designed(), np.array([0.45, 0.3, 0.15, 0.07, 0.03, 0.0])
     rng = np.random.default_rng(5)
-    hits, times = np.zeros(6), 80
+    hits = np.zeros(6)
     for _ in range(times):
         frequencies, counts = drawn(rng, mechanism, theta, 1500)
         truth = theta if of == "population" else frequencies
@@ -246,10 +249,11 @@ def test_coverage_where_several_bounds_are_equally_good():
     assert hits.min() / times >= 0.93
 
 
-def test_intervals_hold_the_estimate_and_what_reports_leave_open():
+@pytest.mark.parametrize("rounds", [3, pytest.param(10, marks=pytest.mark.slow)])
+def test_intervals_hold_the_estimate_and_what_reports_leave_open(rounds):
     rng = np.random.default_rng(7)
     for mechanism in (four(), pair(), designed()):
-        for _ in range(10):
+        for _ in range(rounds):
             drawn_counts = rng.multinomial(30, rng.dirichlet(np.full(len(mechanism.outputs), 0.3)))
             counts = dict(zip(mechanism.outputs, drawn_counts.tolist(), strict=True))
             methods = ["maximum-likelihood"] if mechanism is pair() else ["maximum-likelihood", "least-squares"]

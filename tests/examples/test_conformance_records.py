@@ -163,8 +163,20 @@ def test_texts_fall_into_bins_by_their_floats():
             assert label == expected
 
 
-def test_the_streams_are_those_of_the_package():
-    assert rows("records-streams.json") == make_records.streams()
+def test_there_are_streams_of_every_mechanism():
+    assert {"bins", "merged", *LONG} == set(make_records.designed())
+    names = {f"records/{name}.json" for name in make_records.designed()}
+    assert {row["mechanism"] for row in rows("records-streams.json")} == names
+
+
+LONG = ("mixed", "one-view", "rare-views", "strings", "secret")
+
+
+@pytest.mark.parametrize("name", ["bins", "merged", *(pytest.param(x, marks=pytest.mark.slow) for x in LONG)])
+def test_the_streams_are_those_of_the_package(name):
+    path = f"records/{name}.json"
+    kept = [row for row in rows("records-streams.json") if row["mechanism"] == path]
+    assert kept == make_records.two_streams(path, make_records.designed()[name])
 
 
 def test_the_order_of_attributes_with_bins_tells_orders_of_letters_apart():
@@ -173,7 +185,9 @@ def test_the_order_of_attributes_with_bins_tells_orders_of_letters_apart():
 
 
 @needs_node
-@pytest.mark.parametrize("name", ["mixed", "strings", "merged"])
+@pytest.mark.parametrize(
+    "name", ["mixed", *(pytest.param(name, marks=pytest.mark.slow) for name in ("strings", "merged"))]
+)
 def test_the_command_in_javascript_gives_the_reports_of_the_package(name, tmp_path):
     path, key = KIT / f"records/{name}.json", md.Key(bytes(range(32)))
     key.write(tmp_path / "k")

@@ -108,7 +108,7 @@ def test_correlated_noise_has_its_covariance(make, step, runs):
     np.testing.assert_allclose(errors.mean(axis=0), 0, atol=5 * math.sqrt(variance / runs))
 
 
-@pytest.mark.parametrize("runs", [1_000, pytest.param(4_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("runs", [400, pytest.param(4_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", PLANS)
 def test_new_counters_are_released_with_a_probability_of_at_most_delta(name, runs):
     k = 3
@@ -457,7 +457,15 @@ def spread_of(plan, counts, runs, **options):
     return np.array(rows), np.array(subtracted, dtype=float)
 
 
-@pytest.mark.parametrize("kind", [DiscretePlan, CshPlan, GshmPlan, LaplacePlan, TopKPlan])
+@pytest.mark.parametrize(
+    "kind",
+    [CshPlan, GshmPlan, LaplacePlan, *(pytest.param(slow, marks=pytest.mark.slow) for slow in (DiscretePlan, TopKPlan))],
+        CshPlan,
+        GshmPlan,
+        LaplacePlan,
+        *(pytest.param(kind, marks=pytest.mark.slow) for kind in (DiscretePlan, TopKPlan)),
+    ],
+)
 def test_the_words_on_released_values_are_true(kind):
     """The deviations that they name, of own noise and of shared noise, and what is added to an excess."""
     plan = kind.of(scale=6) if kind is LaplacePlan else kind.of(4, epsilon=1, sigma=9, tau=60)

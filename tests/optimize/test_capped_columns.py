@@ -285,8 +285,9 @@ def test_the_cone_of_the_prior_alone_bounds_errors_of_a_ball():
         assert proved.certificate.lower_bound >= found.mechanism.optimality.bound
 
 
-def test_errors_fall_with_the_cap_from_those_of_local_privacy():
-    known = md.L1Ball.from_counts(FALLING[:9], known=True)
+@pytest.mark.parametrize("size", [7, pytest.param(9, marks=pytest.mark.slow)])
+def test_errors_fall_with_the_cap_from_those_of_local_privacy(size):
+    known = md.L1Ball.from_counts(FALLING[:size], known=True)
     everyone = md.L1Ball(known.center, 2)
     last = np.inf
     for cap in ("1.001", "1.5", "4"):

@@ -147,6 +147,9 @@ def test_gains_are_those_of_all_vertices(utility):
         best = linprog(-mu, A_eq=rays, b_eq=np.ones(4))
         assert solved.certified
         assert solved.value == pytest.approx(-best.fun, rel=CERTIFIED)
+
+
+def test_gains_of_many_categories_with_a_cap_are_certified():
     rng = np.random.default_rng(1)
     many = md.SecretPromise(rng.integers(1, 50, (3, 40)).tolist(), known=True)
     solved = md.design(md.DesignProblem(many, "0.05", md.HammingAccuracy(), cap=2))

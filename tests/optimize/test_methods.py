@@ -49,7 +49,8 @@ def check(name, problem, seconds, without=()):
 
 
 @pytest.mark.parametrize(
-    "kind", [slow_if(kind, {"float prior", "wide ball", "every prior", "l1 box"}) for kind in SETS]
+    "kind",
+    [slow_if(kind, {"float prior", "wide ball", "every prior", "l1 box", "relative ball", "product"}) for kind in SETS],
 )
 def test_all_methods_agree_on_small_problems(kind):
     covered = set()

@@ -71,20 +71,21 @@ def test_any_terrible_hash_keeps_the_promise(monkeypatch):
     assert found.leakage <= 1
 
 
-def test_learnt_windows_hold_their_share_of_the_population():
-    """At delta = 0.5 of 300 designs at most half may have a window that is too light; none is expected to."""
+@pytest.mark.parametrize("rounds", [100, pytest.param(300, marks=pytest.mark.slow)])
+def test_learnt_windows_hold_their_share_of_the_population(rounds):
+    """At delta = 0.5 at most half of the designs may have a window that is too light; none is expected to."""
     rng = np.random.default_rng(8)
     names, P = list(COUNTS), np.array(list(COUNTS.values())) / TOTAL
     failed = reached = 0
-    for _ in range(300):
+    for _ in range(rounds):
         sample = dict(zip(names, rng.multinomial(3_000, P).tolist(), strict=True))
         found = design_windows(sample, 1, delta="0.5", seeds=5, buckets=16, heavy=EARLIER).mechanism
         true = found.layout.loads(*_split(found, names, (P * 10**9).astype(np.int64)))
         held = [one.sums(loads) / 1e9 for one, loads in zip(found.windows, true, strict=True)]
         failed += min(sums.min() for sums in held) < math.exp(-1) - 1e-6
         reached += np.mean([len(one.ends) / one.rounds(16) for one in found.windows]) > 1.9
-    assert failed <= 3
-    assert reached > 250
+    assert failed <= rounds / 100
+    assert reached > rounds * 5 / 6
 
 
 def _split(found, names, masses):

@@ -304,7 +304,7 @@ def test_columns_for_boundedness_take_no_room_where_others_do_as_well():
         np.testing.assert_array_equal(kept, np.hstack([joined, held]))
 
 
-@pytest.mark.parametrize("radius", [0, pytest.param("1/10", marks=pytest.mark.slow), 2])
+@pytest.mark.parametrize("radius", [0, *(pytest.param(radius, marks=pytest.mark.slow) for radius in ("1/10", 2))])
 def test_forms_of_few_families_lose_little(radius, monkeypatch):
     """With d and lambda as functions of the mass the bound is at most the bound without, and nearly as good."""
     ball = md.L1Ball.from_counts([400 // (k + 1) + 3 for k in range(24)], radius=radius)

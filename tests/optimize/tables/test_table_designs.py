@@ -256,7 +256,13 @@ SETS = (
 )
 
 
-@pytest.mark.parametrize("known", SETS, ids=lambda known: type(known).__name__)
+@pytest.mark.parametrize(
+    "known",
+    [
+        pytest.param(known, id=type(known).__name__, marks=pytest.mark.slow if k % 2 else ())
+        for k, known in enumerate(SETS)
+    ],
+)
 def test_sets_of_every_kind_have_tables_whose_bound_is_proved(known, tmp_path):
     best = md.design_table(known, 1).value
     for given in ({"cap": 2}, {"forbidden": [("a", "b")]}, {"floors": "0.05"}, {"invariant": False}):
