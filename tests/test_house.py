@@ -23,7 +23,9 @@ COMMANDS = {
 SOLVERS = {"cvxpy", "highspy", "clarabel", "mechdesign.optimize", "matplotlib"}
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name == "mypy" else ()) for name in COMMANDS]
+)
 def test_tool(name):
     tool, *arguments = COMMANDS[name]
     command = [sys.executable, "-m", tool, *arguments]

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import raises
+from repetitions import examples
 from strategies import random_mechanism
 
 import mechdesign as md
@@ -272,7 +273,7 @@ few_categories = st.integers(2, 40) | st.just(5000)
 
 
 @given(epsilons, epsilons, st.integers(1, 10**9), few_categories)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_the_sharper_delta_is_never_above_equation_39(epsilon, guaranteed, samples, categories):
     found = planning.delta_min(epsilon, guaranteed, samples, categories)
     assert 0 < found <= delta_min(epsilon, guaranteed, samples, categories) <= 1
@@ -290,7 +291,7 @@ def test_the_sharper_delta_is_the_sum_of_exact_tails():
 
 
 @given(epsilons, deltas.filter(lambda text: text != "0.9"), st.integers(1, 10**7), few_categories)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_the_sharper_epsilons_are_those_of_the_radius(epsilon, delta, samples, categories):
     half = radius_exact(samples, categories, delta) / 2
     reached = planning.guaranteed_epsilon(epsilon, delta, samples, categories)

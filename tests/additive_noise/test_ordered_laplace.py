@@ -8,6 +8,7 @@ from extreme_priors import extreme_priors
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import raises
+from repetitions import examples
 from strategies import balls, hulls
 from tolerances import ALGEBRA
 
@@ -54,7 +55,7 @@ def at_numbers(scale, positions, priors):
         )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.data())
 def test_no_output_leaks_more_than_the_numbers(data):
     known = data.draw(SETS)
@@ -93,7 +94,7 @@ def test_over_all_priors_it_is_local_differential_privacy():
     assert ordered_laplace_scale(2, [3, 0, 1, 10], everything) >= 5
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.data())
 def test_the_scale_keeps_the_promise_and_hardly_a_smaller_one_does(data):
     known = data.draw(SETS)
@@ -110,7 +111,7 @@ def test_the_scale_keeps_the_promise_and_hardly_a_smaller_one_does(data):
         assert at_numbers(smaller, positions, extreme_priors(known)) > target * (1 - 1e-14)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.data())
 def test_the_mechanism_that_reports_numbers_leaks_as_much(data):
     known = data.draw(SETS)

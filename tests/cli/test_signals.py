@@ -121,6 +121,7 @@ ENTRIES = {
 }
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("entry", ENTRIES)
 @pytest.mark.parametrize(
     ("module", "command"),

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from repetitions import examples
 
 import mechdesign as md
 
@@ -194,7 +195,7 @@ def test_an_output_may_have_the_name_of_the_first_column():
 
 
 @pytest.mark.slow
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(st.lists(st.text(min_size=1, max_size=8), min_size=2, max_size=4, unique=True))
 def test_any_labels_are_shown(labels):
     try:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from repetitions import examples
 
 import mechdesign as md
 
@@ -32,7 +33,7 @@ def exact_tail(n, k, q):
 
 
 @given(st.integers(2, 40), st.fractions(0, 1, max_denominator=10**6), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_the_sign_of_a_step_is_that_of_the_exact_tails(n, t, data):
     """Between all k of a range F is seen to rise, or to fall, only where sums of binomial terms do so."""
     tails = {k: exact_tail(n, k, Fraction(k, n) - t) for k in range(math.floor(n * t) + 1, n + 1)}

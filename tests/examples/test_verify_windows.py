@@ -130,7 +130,7 @@ TEXTS = ("", "1", "x", "\ud800", "1e-9", "log(2)", "1_0", "nan", "0" * 3000)
 JUNK = (*TEXTS, None, 0, -1, True, 1.5, 65_536, 10**30, [], [1], {})
 
 
-@pytest.mark.parametrize("options", [WORLDS[1], WORLDS[2], WORLDS[3]])
+@pytest.mark.parametrize("options", [WORLDS[1], *(pytest.param(x, marks=pytest.mark.slow) for x in WORLDS[2:4])])
 def test_the_package_and_the_script_agree_on_any_value_of_any_key(prove, options):
     record = json.loads(window_files.to_json(designed(seeds=2, **options).mechanism))
     parts = [[], ["windows"], ["evidence"], *([["heavy"]] if "heavy" in record else [])]

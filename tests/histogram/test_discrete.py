@@ -11,6 +11,7 @@ from chi_square import p_value
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import raises
+from repetitions import examples
 from scipy.special import logsumexp
 from scipy.stats import norm
 
@@ -201,7 +202,7 @@ def test_a_tau_between_steps_is_that_of_the_step_below():
     assert discrete_delta(5, 3, "7.75", 1) == discrete_delta(5, 3, 7.5, 1) < discrete_delta(5, 3, "7.4999", 1)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(
     k=st.integers(1, 200),
     excess=st.floats(1.01, 2),

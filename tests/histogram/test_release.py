@@ -459,7 +459,7 @@ def spread_of(plan, counts, runs, **options):
 
 @pytest.mark.parametrize(
     "kind",
-    [CshPlan, GshmPlan, LaplacePlan, *(pytest.param(plan, marks=pytest.mark.slow) for plan in (DiscretePlan, TopKPlan))],
+    [
         CshPlan,
         GshmPlan,
         LaplacePlan,

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from refusals import raises
+from repetitions import examples
 from strategies import balls, epsilons
 from tolerances import ALGEBRA
 
@@ -96,7 +97,7 @@ def rounded_file(mechanism, path):
 # Outputs processed further
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(mechanisms(), st.data())
 def test_merging_adds_columns_and_raises_neither_leakage_nor_utility(mechanism, data):
     groups = data.draw(st.lists(st.sampled_from("pqr"), min_size=len(mechanism.outputs), max_size=4))
@@ -112,7 +113,7 @@ def test_merging_adds_columns_and_raises_neither_leakage_nor_utility(mechanism, 
     assert (merged.guarantee, merged.bits) == (mechanism.guarantee, mechanism.bits)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(mechanisms(), st.integers(1, 4), st.integers(0, 10**6))
 def test_a_random_map_raises_neither_leakage_nor_utility(mechanism, K, seed):
     rng = np.random.default_rng(seed)
@@ -127,7 +128,7 @@ def test_a_random_map_raises_neither_leakage_nor_utility(mechanism, K, seed):
     assert after.guarantee == mechanism.guarantee
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(mechanisms(), st.data())
 def test_merging_by_a_mapping_is_merging_by_a_matrix_of_zeros_and_ones(mechanism, data):
     groups = data.draw(st.lists(st.sampled_from("pqr"), min_size=len(mechanism.outputs), max_size=4))
@@ -239,7 +240,7 @@ def test_an_output_is_mapped_once():
 # Two attributes
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(mechanisms(), mechanisms())
 def test_a_product_is_the_kronecker_product_and_leaks_the_sum(first, second):
     both = first.product(second)
@@ -253,7 +254,7 @@ def test_a_product_is_the_kronecker_product_and_leaks_the_sum(first, second):
     assert both.guarantee.uncertainty == md.ProductSet(first.guarantee.uncertainty, second.guarantee.uncertainty)
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(mechanisms(), mechanisms())
 def test_marginals_of_a_product_recover_each_factor(first, second):
     both = first.product(second)
@@ -358,7 +359,7 @@ def brute_force(mechanism, times):
     return {key: column for key, column in found.items() if any(column)}
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(mechanisms(outputs=3), st.integers(1, 4))
 def test_reports_multiply_and_epsilon_is_their_exact_leakage(mechanism, times):
     expected = brute_force(mechanism, times)
@@ -374,7 +375,7 @@ def test_reports_multiply_and_epsilon_is_their_exact_leakage(mechanism, times):
         assert len(str(epsilon).partition(".")[2]) <= 12 or "e" in str(epsilon)
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(mechanisms(), st.integers(2, 3))
 def test_local_differential_privacy_adds_up_at_most(mechanism, times):
     everything = md.L1Ball(mechanism.guarantee.uncertainty.center, 2, mechanism.inputs)

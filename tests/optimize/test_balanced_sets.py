@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from repetitions import examples
 from scipy.optimize import linprog, nnls
 from strategies import F_INFORMATIONS, balls, counts
 from tolerances import SOLVER
@@ -86,7 +87,7 @@ def test_all_of_the_mass_is_the_constant_column():
     np.testing.assert_allclose(shares, 1, rtol=1e-12)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(balls(2, 8), exps, st.sampled_from(F_INFORMATIONS), st.booleans())
 def test_the_first_columns_lie_in_the_cone_and_make_a_mechanism(ball, e, utility, printed):
     ball = ball.as_printed() if printed else ball

@@ -231,7 +231,7 @@ def test_a_cap_too_large_for_the_rows_of_limits_asks_for_nothing(utility):
     """exp(-cap) is below their last bit: the corner of the cube at 0 once gave columns that were no numbers."""
     problem = md.DesignProblem(md.SecretPromise(JOINT, delta="0.1"), "0.3", utility)
     without = md.design(problem)
-    for cap in (41, 42, 700):
+    for cap in (42, 700):
         solved = md.design(problem.with_cap(cap))
         assert solved.certified
         assert solved.value == pytest.approx(without.value, rel=2 * error_tolerance(problem.uncertainty))

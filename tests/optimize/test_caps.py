@@ -9,6 +9,7 @@ import pytest
 from double_description import extreme_rays
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from repetitions import examples
 from scipy.optimize import linprog
 from tolerances import ALGEBRA, CERTIFIED
 
@@ -132,7 +133,7 @@ def _kept(matrix, b, c):
 
 
 @given(st.lists(st.integers(1, 9), min_size=2, max_size=4), st.integers(2, 6), st.integers(1, 4))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_relabelling_changes_nothing(counts, cap, shift):
     problem = [md.L1Ball.from_counts(each, radius="0.1") for each in (counts, counts[::-1])]
     values = [best(known, f"log({shift + 1})", cap=f"log({cap})").value for known in problem]

@@ -13,6 +13,7 @@ from cone_lp import greatest_by_lp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import raises
+from repetitions import examples
 
 import mechdesign as md
 from mechdesign.numerics.quadratic_form import QuadraticForm
@@ -82,7 +83,7 @@ def test_linear_functions_of_products_are_greatest_at_a_ray(known, e):
         assert (a @ columns).max() == pytest.approx(greatest_by_lp(known, e, a), rel=1e-7, abs=1e-7)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.integers(2, 4), st.integers(1, 5), st.floats(1.01, 20), st.integers(0, 10**6))
 def test_hulls_have_the_rays_that_all_systems_have(N, count, e, seed):
     rng = np.random.default_rng(seed)

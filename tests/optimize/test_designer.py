@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import raises
+from repetitions import examples
 from strategies import F_INFORMATIONS, balls, epsilons, is_closed, random_ball, random_mechanism
 from tolerances import CERTIFIED
 
@@ -229,7 +230,7 @@ def test_progress_is_told():
     assert any("extreme rays" in step for step in steps)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(balls(most=4), epsilons)
 def test_optimal_mechanisms_beat_random_private_ones_after_mixing(ball, epsilon):
     """Any matrix mixed with the constant one until it is private is a competitor."""

@@ -11,6 +11,7 @@ from flint import fmpq, fmpq_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import raises
+from repetitions import examples
 from scipy.spatial import HalfspaceIntersection
 from strategies import F_INFORMATIONS, counts, hulls, random_hull
 from tolerances import ALGEBRA, CERTIFIED, SOLVER
@@ -98,7 +99,7 @@ def test_the_list_holds_a_maximiser_of_every_linear_function(hull, exp_epsilon, 
         np.testing.assert_allclose((a @ columns).max(), greatest_by_lp(hull, exp_epsilon, a), atol=SOLVER)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(counts(zeros=False), st.sampled_from([1.01, 1.5, math.e, 9.0]))
 def test_a_hull_of_one_prior_is_a_known_prior(row, exp_epsilon):
     P = [Fraction(n, sum(row)) for n in row]
@@ -182,7 +183,10 @@ class MissesRays(HullRays):
         return super().with_errors(kinds.replace(self.lost, ""))
 
 
-@pytest.mark.parametrize(("kind", "exp_epsilon"), [("0", 4.0), ("1", 2.0), ("2", 2.0), ("3", 2.0)])
+@pytest.mark.parametrize(
+    ("kind", "exp_epsilon"),
+    [("0", 4.0), ("1", 2.0), *(pytest.param(kind, 2.0, marks=pytest.mark.slow) for kind in "23")],
+)
 def test_rays_that_are_lost_give_a_bound_that_the_whole_list_refutes(kind, exp_epsilon, monkeypatch):
     """Guards the tests of completeness: without any kind they would fail."""
     hull = md.ConvexHull([[Fraction(3 + 7 * (i == k) + 9 * (i == 3), 31) for i in range(5)] for k in range(3)])

@@ -10,6 +10,7 @@ from clocks import Clock
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import raises
+from repetitions import examples
 from strategies import F_INFORMATIONS, balls
 from tolerances import CERTIFIED
 
@@ -304,7 +305,7 @@ def test_the_merged_ball_keeps_its_radius_and_sums_its_masses():
     assert (merged.radius, merged.within_simplex) == (Fraction(3, 10), False)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(balls(2, 8), seeds)
 def test_tied_means_and_spread_multipliers_keep_products(ball, seed):
     rng = np.random.default_rng(seed)

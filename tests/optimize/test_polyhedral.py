@@ -129,7 +129,9 @@ def test_one_solver_takes_over_where_the_other_fails(solver, monkeypatch):
         np.testing.assert_allclose(design.value, value, atol=10 * AGREE)
 
 
-@pytest.mark.parametrize("exp_epsilon", [1.0001, 1.5, 7.0, 50.0, 1e9])
+@pytest.mark.parametrize(
+    "exp_epsilon", [1.0001, 7.0, *(pytest.param(e, marks=pytest.mark.slow) for e in (1.5, 50.0, 1e9))]
+)
 def test_the_proposal_for_a_ball_is_that_of_the_linear_program(exp_epsilon):
     rng = np.random.default_rng(5)
     for _ in range(2):

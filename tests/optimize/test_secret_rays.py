@@ -38,7 +38,15 @@ def listed(rays):
     return found
 
 
-@pytest.mark.parametrize(("values", "size", "count"), [(2, 3, 60), (2, 5, 60), (3, 4, 60), (3, 5, 30), (4, 4, 30)])
+@pytest.mark.parametrize(
+    ("values", "size", "count"),
+    [
+        (2, 3, 60),
+        (2, 5, 60),
+        (3, 4, 60),
+        *(pytest.param(*each, 30, marks=pytest.mark.slow) for each in ((3, 5), (4, 4))),
+    ],
+)
 @pytest.mark.parametrize("both", [False, True])
 def test_the_list_is_complete_and_holds_rays_alone(values, size, count, both):
     """Counts of one digit give zeros, equal lifts and rows that are tight together."""

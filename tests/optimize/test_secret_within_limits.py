@@ -107,12 +107,13 @@ def test_wider_limits_have_no_smaller_error():
     assert all(wide > narrow for narrow, wide in pairwise(errors))
 
 
-def test_the_error_is_that_of_simulated_estimates():
+@pytest.mark.parametrize("rounds", [50, pytest.param(200, marks=pytest.mark.slow)])
+def test_the_error_is_that_of_simulated_estimates(rounds):
     known = md.SecretPromise(JOINT, delta="0.05")
     solved = md.design(md.DesignProblem(known, "0.7", md.EstimationError()))
     rng, n = np.random.default_rng(2), 3_000
     losses = []
-    for _ in range(200):
+    for _ in range(rounds):
         counts = rng.multinomial(n, known.prior)
         reports = sum(rng.multinomial(c, row) for c, row in zip(counts, solved.mechanism.matrix, strict=True))
         named = dict(zip(solved.mechanism.outputs, reports.tolist(), strict=True))

@@ -9,6 +9,7 @@ from cone_lp import rows_of, violation
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import raises
+from repetitions import examples
 from strategies import F_INFORMATIONS, balls, counts, epsilons, random_ball
 from tolerances import ALGEBRA, CERTIFIED, SOLVER
 
@@ -99,7 +100,7 @@ def test_a_known_prior_has_the_optimum_of_the_list(found, epsilon, lower, utilit
 
 @pytest.mark.slow
 @given(counts(2, 5, zeros=False), epsilons, epsilons, st.sampled_from(UTILITIES))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_a_known_prior_has_the_optimum_of_the_list_on_many(found, epsilon, lower, utility):
     test_a_known_prior_has_the_optimum_of_the_list.hypothesis.inner_test(found, epsilon, lower, utility)
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import raises
+from repetitions import examples
 from strategies import counts
 from tolerances import ALGEBRA, SOLVER
 
@@ -86,7 +87,7 @@ def test_merging_outputs_passes_a_level_that_the_reports_pass_less_often():
     assert exact_tail(processed(rows, found.post_processing), prior, ratio) >= Fraction(found.value) > Fraction("0.51")
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(instances())
 def test_the_tail_is_between_the_best_deterministic_map_and_its_bound_and_is_attained(instance):
     rows, prior, ratio = instance
@@ -119,7 +120,7 @@ def mean(prior, v):
     return sum((p * x for p, x in zip(prior, v, strict=True)), Fraction(0))
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(instances(), st.integers(0, 2**32 - 1), st.integers(1, 5))
 def test_it_never_rises_under_post_processing(instance, seed, outputs):
     rows, prior, ratio = instance
@@ -135,7 +136,7 @@ def test_it_never_rises_under_post_processing(instance, seed, outputs):
     assert after.value <= before.bound + ALGEBRA
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(instances(), st.lists(st.fractions(0, 5, max_denominator=9), min_size=4, max_size=4))
 def test_any_multipliers_prove_a_bound(instance, multipliers):
     rows, prior, ratio = instance

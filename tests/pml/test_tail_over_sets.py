@@ -9,6 +9,7 @@ from extreme_priors import extreme_priors
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import raises
+from repetitions import examples
 from scipy.optimize import linprog
 from strategies import balls, hulls
 from tolerances import ALGEBRA, SOLVER
@@ -53,7 +54,7 @@ def by_every_corner(rows, corners, ratio):
     return max(-linprog(-np.tile(Q @ K, L) * used, A_ub=matrix * used, b_ub=limits).fun for Q in C)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.data())
 def test_it_is_the_greatest_of_the_programs_at_all_corners(data):
     known = data.draw(SETS)
@@ -66,7 +67,7 @@ def test_it_is_the_greatest_of_the_programs_at_all_corners(data):
     assert certify_tail(rows, known, f"log({ratio})", found.multipliers) == found.bound
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(st.data())
 def test_every_deterministic_map_is_within_the_bound_and_the_value_is_attained(data):
     known = data.draw(SETS)
@@ -132,7 +133,7 @@ def test_a_design_for_a_ball_has_none():
     assert (found.bound, float(found.epsilon)) == (0, pytest.approx(np.log(1.5), abs=1e-12))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(st.data(), st.lists(st.fractions(0, 5, max_denominator=9), min_size=6, max_size=6))
 def test_any_multipliers_prove_a_bound(data, multipliers):
     known = md.L1Ball(["1/4", "3/4"], data.draw(st.sampled_from(["0.1", "0.4"])))
@@ -142,7 +143,7 @@ def test_any_multipliers_prove_a_bound(data, multipliers):
     assert certify_tail(rows, known, f"log({ratio})", multipliers[:count]) >= found.value
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(st.data())
 def test_sets_whose_corners_are_not_listed_have_a_value_and_a_bound_around_the_tail(data):
     counts = data.draw(st.lists(st.integers(5, 60), min_size=3, max_size=3))

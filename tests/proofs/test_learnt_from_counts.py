@@ -12,6 +12,7 @@ import pytest
 from files_of_every_set import learnt
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from repetitions import examples
 
 from mechdesign.proofs.coq_file import SAMPLES, certificate
 from mechdesign.proofs.kernel import ask_coq
@@ -83,7 +84,7 @@ def test_every_prior_that_counts_do_not_contradict_is_within_the_radius(counts, 
 
 
 @given(COUNTS, DELTAS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_ranges_say_of_the_sums_of_counts_what_exact_tails_are(counts, delta):
     n, level = sum(counts), Fraction(delta) / (2 ** len(counts) - 2)
     radius = observed_radius_exact(tuple(counts), Fraction(delta))

@@ -13,6 +13,7 @@ from files_of_every_set import learnt
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import raises
+from repetitions import examples
 
 import mechdesign as md
 from mechdesign.mechanism.claims import Parts
@@ -31,7 +32,7 @@ def exact_tail(n, k, t):
     return sum(math.comb(n, j) * q**j * (1 - q) ** (n - j) for j in range(k, n + 1))
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 17, 63, 64, 65, 300, 1500])
+@pytest.mark.parametrize("n", [1, 2, 3, 17, 63, 64, 65, 300, pytest.param(1500, marks=pytest.mark.slow)])
 def test_no_term_that_counts_is_left_out_of_a_tail(n):
     """The terms end early, by a geometric series or at their most; a level a part in 2^60 above the tail is shown."""
     for k in sorted({1, 2, (n + 1) // 2, n - 1, n} & set(range(1, n + 1))):
@@ -44,7 +45,7 @@ def test_no_term_that_counts_is_left_out_of_a_tail(n):
 
 
 @given(st.integers(1, 40), st.fractions(0, 1, max_denominator=10**4), st.sampled_from(["1e-9", "1e-2", "0.3", "0.6"]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_what_a_range_says_is_true_of_the_exact_tails(n, t, level):
     if not 0 < t < 1:
         return

@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from repetitions import examples
 from strategies import F_INFORMATIONS, balls, epsilons, is_closed
 from tolerances import CERTIFIED
 
@@ -69,7 +70,7 @@ def test_merging_outputs_never_raises_leakage_or_utility(ball, epsilon, utility)
     assert utility.value(coarser.matrix, ball.prior) <= utility.value(mechanism.matrix, ball.prior) + 1e-12
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(balls(most=4), epsilons, utilities)
 def test_splitting_a_symbol_is_worth_at_least_the_merged_alphabet(ball, epsilon, utility):
     """Whoever may tell two symbols apart can also treat them as one: known prior, f-informations."""

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from repetitions import examples
 
 from mechdesign.deploy.likelihood import maximum_likelihood
 from mechdesign.records.joint_likelihood import PossibleRecords, joint_fit
@@ -31,7 +32,7 @@ def log_likelihood(space, matrices, counts, tables):
     return sum((own[own > 0] * np.log(law[own > 0])).sum() for own, law in zip(counts, laws, strict=True))
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(st.integers(0, 2**32 - 1), st.sampled_from([3, 30, 3000, 10**6]))
 def test_no_joint_law_is_likelier(seed, n):
     rng = np.random.default_rng(seed)

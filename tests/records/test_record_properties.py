@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from repetitions import examples
 
 import mechdesign as md
 from mechdesign.errors import InputError
@@ -57,7 +58,7 @@ def test_the_leakage_is_that_of_the_matrix_over_whole_records_in_rationals(seed)
     assert made.leakage == log_up(max(ratios))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(LABELS, LABELS, st.data())
 def test_a_symbol_is_the_combination_of_the_labels_or_the_record_is_refused(first, second, data):
     combinations = list(product(first, second))
@@ -83,7 +84,7 @@ def test_a_symbol_is_the_combination_of_the_labels_or_the_record_is_refused(firs
                 columns.codes_of_columns(given_columns)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=5, unique=True), st.floats(-1e7, 1e7))
 def test_a_number_lies_in_the_same_bin_as_a_number_and_as_text(edges, number):
     import pyarrow as pa

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws_of_counts import PRIORS, distance, outcomes
 from refusals import raises
+from repetitions import examples
 from scipy.special import betaincinv
 
 import mechdesign as md
@@ -79,7 +80,7 @@ def test_balls_contain_the_tails_that_mpmath_sums(samples, k, q):
 
 
 @given(st.integers(1, 60), st.fractions(Fraction(1, 50), Fraction(49, 50), max_denominator=50))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_the_worst_tail_is_the_greatest_of_all(samples, excess):
     with ctx.workprec(bits_for(samples)):
         found = log_worst_tail(samples, excess)
@@ -158,7 +159,7 @@ def test_radii_that_were_computed_apart_from_this_package(categories, samples, d
 
 
 @given(st.integers(1, 40), st.integers(2, 12), st.sampled_from(["1e-9", "0.001", "0.05", "0.4", "0.95", "0.999999"]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_the_radius_is_the_least_multiple_whose_exact_tails_are_small_enough(samples, categories, delta):
     radius = clopper_pearson_radius_exact(samples, categories, delta)
     level = Fraction(delta) / (2**categories - 2)
@@ -196,7 +197,7 @@ def test_the_union_bound_leaves_no_smaller_radius_for_two_categories():
 
 @pytest.mark.slow
 @given(st.integers(1, 10**9), st.integers(2, 10**4), st.sampled_from(["1e-300", "1e-9", "0.05", "0.2"]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_it_is_never_above_weissmans_and_falls_with_delta(samples, categories, delta):
     radius = clopper_pearson_radius_exact(samples, categories, delta)
     assert 0 < radius <= weissman_radius_exact(samples, categories, delta) <= 2
@@ -237,7 +238,7 @@ def test_bad_arguments_are_named():
 
 
 @given(st.integers(1, 10**7), st.integers(2, 300), st.sampled_from(["1e-9", "1e-3", "0.1"]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_samples_and_failure_invert_the_radius(samples, categories, delta):
     radius = clopper_pearson_radius_exact(samples, categories, delta)
     if radius < 2:

@@ -1,12 +1,13 @@
 from extreme_priors import extreme_priors
 from hypothesis import given, settings
+from repetitions import examples
 from strategies import balls
 
 import mechdesign as md
 from mechdesign.uncertainty.listed_corners import listed_corners
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(balls(most=4))
 def test_every_corner_of_a_ball_is_listed_and_nothing_outside_of_it(ball):
     found = listed_corners(None, ball)

@@ -10,6 +10,7 @@ from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import raises
+from repetitions import examples
 
 import mechdesign as md
 from mechdesign.uncertainty import Evidence, clopper_pearson_radius, observed_radius, refined_radius
@@ -38,7 +39,7 @@ def test_the_sums_are_those_of_all_sets(counts, low, more):
 
 
 @given(st.lists(st.integers(0, 9), min_size=LISTED + 1, max_size=LISTED + 4).filter(any))
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 def test_beyond_sixteen_categories_no_sum_is_missed(counts):
     found = ObservedSums.of(counts)
     reached = 1
@@ -97,7 +98,7 @@ def test_the_radius_is_twice_the_greatest_distance_from_a_limit(counts, delta):
 
 
 @given(COUNTS, st.sampled_from(["1e-9", "0.01", "0.3"]), st.randoms(use_true_random=False))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_the_radius_is_never_larger_and_does_not_depend_on_the_order(counts, delta, random):
     found = observed_radius_exact(tuple(counts), Fraction(delta))
     assert 0 < found <= radius_exact(sum(counts), len(counts), delta)

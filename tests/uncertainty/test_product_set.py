@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from refusals import raises
+from repetitions import examples
 from scipy.optimize import linprog
 from strategies import balls
 from tolerances import ALGEBRA, CERTIFIED, SOLVER
@@ -69,7 +70,7 @@ def random_member(known, rng):
     return rng.dirichlet(np.full(len(corners), 0.5)) @ corners
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(factors, factors, st.data())
 def test_support_is_the_least_over_the_vertices(first, second, data):
     known = md.ProductSet(first, second)
@@ -148,7 +149,7 @@ def test_a_symbol_without_mass_has_no_conditionals():
     assert known.contains([*AGE.center, 0, 0, 0])
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(factors, factors, st.data())
 def test_support_of_a_product_column_is_the_product_of_supports(first, second, data):
     a, b = (data.draw(st.lists(st.integers(0, 50), min_size=s.size, max_size=s.size)) for s in (first, second))

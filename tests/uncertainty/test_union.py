@@ -10,6 +10,7 @@ from extreme_priors import extreme_priors
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import raises
+from repetitions import examples
 from strategies import balls, hulls
 from tolerances import SOLVER
 
@@ -44,7 +45,7 @@ def mean(prior, column):
     return sum(q * v for q, v in zip(prior, column, strict=True))
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(unions())
 def test_the_support_function_is_the_least_over_all_corners_of_all_sets(known):
     corners = set().union(*map(extreme_priors, known.sets))
@@ -157,7 +158,7 @@ def test_the_delta_is_of_all_groups_at_once_and_says_so():
 # Covers
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(st.integers(2, 4).flatmap(lambda size: st.lists(balls(size, size), min_size=1, max_size=4)))
 def test_a_cover_holds_every_corner_of_every_set(sets):
     union = md.Union(sets)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import raises
+from repetitions import examples
 
 import mechdesign as md
 from mechdesign.optimize.certificate import full_disclosure
@@ -100,7 +101,7 @@ def utility_of(matrix, *, negated):
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(hostile(), st.sampled_from(EPSILONS), st.booleans())
 def test_no_bound_is_below_the_exact_maximum_over_all_rays(case, epsilon, negated):
     known, matrix, multipliers = case
@@ -130,7 +131,7 @@ def test_values_and_full_disclosure_are_those_of_rational_arithmetic(case, outpu
     assert Fraction(disclosed) <= exact + 2 * Fraction(math.ulp(float(exact)))
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.data())
 def test_bounds_are_tight_for_ordinary_numbers(data):
     size = data.draw(st.integers(2, 5))
@@ -148,7 +149,7 @@ def test_bounds_are_tight_for_ordinary_numbers(data):
     assert upper <= float(greatest) + 1e-9
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(hostile(), st.integers(-8, 8))
 def test_an_offset_that_fits_floats_costs_no_digit(case, shift):
     """Adding P_i z_i to lambda_i and z_i to every gain at i changes no reduced cost, and not what is computed."""

@@ -10,6 +10,7 @@ from extreme_priors import extreme_priors
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import raises
+from repetitions import examples
 from strategies import balls, counts, hulls
 from tolerances import ALGEBRA
 
@@ -53,7 +54,7 @@ def test_the_least_information_is_at_the_worst_corner(known, seed):
     assert found.value == pytest.approx(INFORMATION.value(matrix, found.prior), abs=ALGEBRA)
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(balls(2, 4), st.integers(0, 2**32 - 1))
 def test_other_concave_utilities_are_looked_at_in_every_corner(known, seed):
     class Unbounded(md.MutualInformation):
@@ -103,7 +104,7 @@ def test_priors_below_a_level_are_found_if_there_are_any(known):
             assert len(found) == len(set(found)) == min(most, sum(value < level for value in values))
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.integers(0, 2**32 - 1), st.integers(2, 5))
 def test_the_information_is_concave_in_the_prior_and_above_its_minorant(seed, size):
     rng = np.random.default_rng(seed)

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import raises
+from repetitions import examples
 
 from mechdesign.windows import estimate_string_groups, estimate_strings
 from mechdesign.windows.shrinkage import projected
@@ -58,7 +59,7 @@ numbers = st.lists(st.tuples(st.floats(-2, 3), st.floats(0.01, 2)), min_size=1, 
 
 
 @given(numbers, st.integers(0, 1_000))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_the_projection_is_nearer_to_everything_that_is_allowed(pairs, seed):
     """Against its definition: it is allowed, and no allowed point is on the other side (variational inequality)."""
     x, s = (np.array(each) for each in zip(*pairs, strict=True))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from repetitions import examples
 from strategies import F_INFORMATIONS, balls, is_closed, random_ball
 from tolerances import CERTIFIED
 
@@ -153,7 +154,7 @@ def test_high_privacy_is_not_optimal_for_total_variation():
     assert solved_value(problem) == pytest.approx(0.044593, abs=5e-7)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.integers(2, 6), st.fractions(0, 2, max_denominator=40), small_epsilons, utilities)
 def test_the_best_symmetric_column_is_optimal_for_every_radius(size, radius, epsilon, utility):
     for within_simplex in (True, False):

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import raises
+from repetitions import examples
 from scipy.optimize import nnls
 
 import mechdesign as md
@@ -36,7 +37,7 @@ def greatest_in_rationals(prior, e, form, lam):
     return max(values)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     st.lists(st.integers(0, 10**9), min_size=1, max_size=6).filter(any),
     st.sampled_from([1 + 1e-9, 1.1, 2.7, 1e9]),

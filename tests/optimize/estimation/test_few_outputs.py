@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import raises
+from repetitions import examples
 
 import mechdesign as md
 from mechdesign.cli.entry_point import run
@@ -45,7 +46,7 @@ def random_mechanism(rng, N, count):
     return matrix / matrix.sum(axis=1, keepdims=True)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.integers(2, 9), st.integers(1, 200), st.integers(0, 10**6))
 def test_spare_outputs_leave_without_any_loss(N, count, seed):
     rng = np.random.default_rng(seed)

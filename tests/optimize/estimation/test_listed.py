@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import raises
+from repetitions import examples
 
 import mechdesign as md
 from mechdesign.numerics.quadratic_form import QuadraticForm
@@ -150,7 +151,7 @@ def test_no_random_mechanism_beats_the_bound(radius):
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.integers(2, 5), st.floats(0.05, 3), st.sampled_from([0.0, 0.05, 0.4, 2.0]), st.integers(0, 10**6))
 def test_any_dual_proves_a_true_bound(N, epsilon, radius, seed):
     rng = np.random.default_rng(seed)
@@ -163,7 +164,7 @@ def test_any_dual_proves_a_true_bound(N, epsilon, radius, seed):
         assert found.lower_bound <= value * (1 + 1e-9)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.integers(1, 6), st.integers(1, 6), st.booleans(), st.integers(0, 10**6))
 def test_the_root_trace_is_a_lower_bound(N, q, separable, seed):
     """Against mpmath-free exact arithmetic: the squares of the roots are eigenvalues, computed in ball arithmetic."""
@@ -270,7 +271,7 @@ def test_files_hold_the_claim(tmp_path):
         assert md.verify(loaded).certificate.lower_bound >= made.optimality.bound
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(st.lists(st.integers(1, 30), min_size=2, max_size=5), st.floats(0.1, 2), st.permutations(range(5)))
 def test_laws(counts, epsilon, order):
     """Relabelling changes nothing; a larger set or a smaller epsilon never lowers the error; merging neither."""

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from repetitions import examples
 from scipy.optimize import linprog
 
 import mechdesign as md
@@ -246,7 +247,7 @@ def least_weight(columns):
     return found.x[-1] if found.status == 0 else -1.0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.integers(2, 6), st.integers(1, 14), st.integers(0, 10**6))
 def test_columns_that_are_said_to_keep_the_dual_bounded_do(N, k, seed):
     rng = np.random.default_rng(seed)

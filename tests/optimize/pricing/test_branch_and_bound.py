@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from repetitions import examples
 from strategies import F_INFORMATIONS, balls, hulls, random_ball, random_hull
 from tolerances import ALGEBRA, CERTIFIED
 
@@ -33,7 +34,7 @@ def greatest_reduced_cost(uncertainty, exp_epsilon, utility, multipliers):
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.one_of(balls(), hulls()), exps, st.sampled_from(SMOOTH), st.integers(0, 2**32))
 def test_boxes_and_rays_price_alike(uncertainty, exp_epsilon, utility, seed):
     rng = np.random.default_rng(seed)
@@ -58,7 +59,7 @@ def test_boxes_and_rays_price_alike_on_dozens_of_random_sets():
         assert listed - ALGEBRA <= price.upper <= listed + 1e-9
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(st.one_of(balls(), hulls()), exps, st.integers(0, 2**32))
 def test_the_bound_holds_where_f_has_a_kink_and_the_search_ends_early(uncertainty, exp_epsilon, seed):
     multipliers = uncertainty.prior * np.random.default_rng(seed).standard_normal(uncertainty.size) * 0.3
@@ -82,7 +83,7 @@ def test_boxes_and_rays_price_alike_at_the_optimum(utility):
 
 
 @given(hulls(), exps, st.sampled_from(F_INFORMATIONS), st.integers(0, 2**32))
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 def test_columns_found_are_in_the_cone_and_none_is_above_the_bound(hull, exp_epsilon, utility, seed):
     multipliers = hull.prior * np.random.default_rng(seed).standard_normal(hull.size) * 0.2
     oracle = BoxPricing(hull, exp_epsilon, utility)

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from refusals import raises
+from repetitions import examples
 from strategies import F_INFORMATIONS, balls, random_ball
 from tolerances import ALGEBRA
 
@@ -130,7 +131,7 @@ TIED = md.L1Ball.from_counts([1, 16, 4], radius="5/21")  # e (b - t) = 1 for who
 
 
 @pytest.mark.slow
-@settings(max_examples=250)
+@settings(max_examples=examples(250))
 @given(priced())
 @example((UNSEEN, 1.5, md.MutualInformation(), np.array([0.0, 0.0, 1.0])))
 @example((UNSEEN, 1.5, md.TotalVariation(), np.array([0.0, 0.0, 7.0])))
@@ -155,7 +156,7 @@ def test_the_bound_is_the_greatest_reduced_cost(case):
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(priced(3, 6, among=moderate_exps))
 def test_large_tables_are_left_out_where_they_cannot_raise_the_bound(case):
     """Tables of single symbols are filled for every one where they are small, and otherwise as long as they matter."""
@@ -192,7 +193,7 @@ def test_the_first_table_of_a_symbol_makes_the_others_needless_at_proportional_m
     assert numbers[1] > 30
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(priced(6, 9, moderate_exps))
 def test_tables_price_like_the_list_of_rays(case):
     ball, e, utility, lam = case
@@ -232,7 +233,7 @@ def many_alike(draw, most):
 
 
 @pytest.mark.slow
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(many_alike(24))
 def test_symbols_in_parts_are_priced_like_symbols_one_by_one(case):
     """Two ways to one bound, which rounds less often in parts."""
@@ -247,7 +248,7 @@ def test_symbols_in_parts_are_priced_like_symbols_one_by_one(case):
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(many_alike(6))
 def test_symbols_in_parts_are_priced_exactly(case):
     ball, e, utility, lam = case

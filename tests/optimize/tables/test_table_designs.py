@@ -138,8 +138,9 @@ def arguments_of(counts, epsilon, given):
     return ball, epsilon, gains, given["invariant"], floors, pairs, given.get("cap")
 
 
-def test_tables_at_random_reach_their_bound_and_keep_all_constraints():
-    check_random_tables(30, 1)
+@pytest.mark.parametrize("rounds", [10, pytest.param(30, marks=pytest.mark.slow)])
+def test_tables_at_random_reach_their_bound_and_keep_all_constraints(rounds):
+    check_random_tables(rounds, 1)
 
 
 @pytest.mark.slow
