@@ -6,7 +6,8 @@ max_x w K(r|f(x)) / E[w K(r|f(X))]. So each view is proved by itself, by verify.
 and one of windows by verify_windows.py;
 epsilon of the whole is the greatest, and delta, a union bound, the sum of the deltas of the views.
 Two views in l1 balls that share attributes must have a law of these in common, which the balls allow where estimates
-are no farther apart than both radii. Whether any law has three views or more takes a linear program: not asked here.
+are no farther apart than both radii; of other sets single cells are compared. Whether any law has three views or more
+takes a linear program: not asked here.
 Status 0: proved, and one line says what; 1: false; 2: malformed; 3: undecided. Optimality is not looked at."""
 
 import itertools, math, sys
@@ -17,6 +18,7 @@ from pathlib import Path
 
 from verify import exp_promised, fields, is_supported, items, known, labels, need, parsed, prove, rational, shown, text
 
+PROMISED = ("epsilon", "lower", "cap", "maximal_leakage")
 JOINT = " & "  # between the labels of several attributes in the label of their combination
 
 def sum_of(found):  # of the deltas of sets, None where one has none; sets of all priors need none
@@ -86,14 +88,30 @@ def view(part):  # return name, attributes, weight, labels by attribute, e^epsil
         secret, delta = (about["name"], {*map(str, about["values"])}), (False, delta)
     else:
         secret = delta = None
-    epsilon = exp_promised(guarantee.pop("epsilon"))
-    guarantee = {key: guarantee[key] for key in guarantee if key not in ("lower", "cap", "maximal_leakage")}
+    epsilon = exp_promised(guarantee["epsilon"])
+    guarantee = {key: guarantee[key] for key in guarantee if key not in PROMISED}
     return (name, attributes, a["weight"], list(zip(attributes, zip(*split))),
             epsilon, (*(delta or delta_of(guarantee, names)), merges, secret))
 
-def check_shared(parts):  # sums of the masses of cells are no farther apart than the laws of the views
-    told = [part for part in parts if "radius" in part["mechanism"].get("guarantee", {})]
-    for pair in itertools.combinations(told, 2):
+def tables_of(part):  # what a view says of tables; a promise about a secret says the law of the secret too
+    own, of, names = part["mechanism"]["guarantee"], part["attributes"], part["mechanism"]["inputs"]
+    about = own.get("secret")
+    def table(attributes, labels, law):
+        return {**part, "attributes": attributes, "mechanism": {"inputs": labels, "guarantee": law}}
+    if about is None:
+        return [part]
+    values, counts, name = [str(value) for value in about["values"]], about["counts"], about["name"]
+    if about.get("limits") is not None:
+        return [table([name], values, about["limits"][0])]
+    other = {"counts": [*map(sum, counts)], "radius": "0"}, {"counts": [*map(sum, zip(*counts))], "radius": "0"}
+    if name in of or any(JOINT in f" {label} " for label in [*values, *(names if len(of) == 1 else ())]):
+        return [table(of, names, other[1]), *([] if name in of else [table([name], values, other[0])])]
+    cells = [f"{value}{JOINT}{label}" for value in values for label in names]
+    return [table([name, *of], cells, {"counts": sum(counts, []), "radius": "0"}), table([name], values, other[0])]
+
+def check_shared(told):  # sums of the masses of cells are no farther apart than the laws of the views
+    balls = [table for table in told if "radius" in table["mechanism"]["guarantee"]]
+    for pair in itertools.combinations(balls, 2):
         both, away, allowed = [name for name in pair[0]["attributes"] if name in pair[1]["attributes"]], {}, 0
         for part, sign in zip(pair if both else (), (1, -1)):
             of, own = part["attributes"], part["mechanism"]["guarantee"]
@@ -105,6 +123,31 @@ def check_shared(parts):  # sums of the masses of cells are no farther apart tha
                 away[cell] = away.get(cell, 0) + sign * mass / sum(masses)
         need(sum(map(abs, away.values())) <= allowed,
              f"no law has the tables of the views {pair[0]['name']} and {pair[1]['name']} of what they share", 1)
+
+def mean_of(mechanism):  # return what the set gives some labels, which are marked by ones, at least
+    own, names = mechanism["guarantee"], mechanism["inputs"]
+    if "radius" not in own:
+        return known({key: own[key] for key in own if key not in PROMISED}, names)[0]
+    half, masses = rational(own["radius"]) / 2, [rational(x) for x in own.get("counts") or own["center"]]
+    return lambda ones: min(ones) or max(0, sum(map(mul, masses, ones)) / Fraction(sum(masses)) - half)
+
+def check_cells(told):  # where a set is not an l1 ball: no view has a cell of what it shares less often than another
+    shown = [{*part["attributes"]} for part in told]
+    tables = {frozenset(one & other) for one, other in itertools.combinations(shown, 2) if one & other}
+    for both in map(sorted, tables):
+        own = [part for part in told if {*both} <= {*part["attributes"]}]
+        cells, limits = [], {}
+        for of, names in ((part["attributes"], part["mechanism"]["inputs"]) for part in own):
+            split = [label.split(JOINT) if len(of) > 1 else [label] for label in names]
+            cells.append([tuple(labels[of.index(name)] for name in both) for labels in split])
+        if all("radius" in part["mechanism"]["guarantee"] for part in own):
+            continue
+        for h, found in zip([mean_of(part["mechanism"]) for part in own], cells):
+            for cell in {*itertools.chain(*cells)}:
+                ones = [int(each == cell) for each in found]
+                limits.setdefault(cell, []).append((h(ones), 1 - h([1 - each for each in ones])))
+        need(all(max(low for low, _ in each) <= min(high for _, high in each) for each in limits.values()),
+             f"no law has what all views say of {' and '.join(both)}", 1)
 
 def check_bins(bins, alphabets):  # the labels of bins are among those of the views
     for name, given in bins.items():
@@ -140,7 +183,10 @@ def prove_records(content):  # return words for what is proved, or raise an erro
     need(all(name not in alphabets for name in free), "an attribute of windows is shown by another view")
     need(all(math.prod(len(alphabets[name]) for name in of if name not in free) <= 10**7 for _, of, *_ in views),
          "a view is too large")
-    check_shared(parts)
+    told = [part for part, (*_, columns, _, (every, *_)) in zip(parts, views) if columns and not every]
+    told = [table for part in told for table in tables_of(part)]
+    check_shared(told)
+    check_cells(told)
     if a["bins"] is not None:
         need(isinstance(a["bins"], dict), "bins are a table")
         check_bins(a["bins"], alphabets)

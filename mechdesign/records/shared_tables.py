@@ -4,7 +4,9 @@ Sets of priors of views that share attributes S say something of one law, that o
 same records their estimates of it are equal, exactly. Where they were counted in different ones the estimates differ,
 but the sets must have a law of S in common: else no joint law has views in all sets, and the promise is for nobody.
 The laws of S that views in an l1 ball of radius r have lie within r of the estimate, as sums of parts are no farther
-apart than the parts. So estimates farther apart than both radii together contradict each other.
+apart than the parts. So estimates farther apart than both radii together contradict each other. Of other sets, such as
+limits of probabilities or laws by group, single cells are compared: if one set gives a cell less at most than the other
+gives it at least, no law is in both.
 
 Tables that agree on all that they share two by two may still belong to no joint law: `joint_existence` looks for that.
 """
@@ -12,7 +14,7 @@ Tables that agree on all that they share two by two may still belong to no joint
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
 
@@ -37,11 +39,14 @@ class SharedTable:
     distance : Fraction
         The l1 distance of their estimates of the table; 0 where all views agree exactly.
     allowed : Fraction or None
-        The distance above which no joint law lies in the sets of both; None where the sets are no l1 balls.
+        The distance above which no joint law lies in the sets of both; None where they are not two l1 balls.
     labels : tuple of str
         The cell in which they differ most.
     probabilities : tuple of Fraction
         Its probability in each.
+    limits : tuple of Fraction, optional
+        Where a set is not an l1 ball and no law is in both: what one of them gives this cell at most, and the other at
+        least.
     """
 
     attributes: tuple[str, ...]
@@ -50,11 +55,12 @@ class SharedTable:
     allowed: Fraction | None
     labels: tuple[str, ...]
     probabilities: tuple[Fraction, Fraction]
+    limits: tuple[Fraction, Fraction] | None = None
 
     @property
     def contradicts(self) -> bool:
         """Whether no joint law has both views in their sets."""
-        return self.allowed is not None and self.distance > self.allowed
+        return self.limits is not None or (self.allowed is not None and self.distance > self.allowed)
 
     def in_words(self) -> str:
         """Return where the two views differ most."""
@@ -67,10 +73,14 @@ class SharedTable:
 
     def contradiction(self) -> str:
         """Return what is wrong where the views contradict each other."""
+        if self.limits is None:
+            sets = f"their sets allow {text_near(self.allowed or 0, 4)}"
+        else:
+            most, least = (text_near(limit, 6) for limit in self.limits)
+            sets = f"one set gives this cell at most {most}, the other at least {least}"
         return (
             f"no joint law has the tables of the views {shorten(self.views[0])} and {shorten(self.views[1])}: "
-            f"{self.in_words()}, and their sets allow {text_near(self.allowed or 0, 4)}, so the promise is for nobody; "
-            "count all views in the same records"
+            f"{self.in_words()}, and {sets}, so the promise is for nobody; count all views in the same records"
         )
 
 
@@ -101,40 +111,84 @@ def shared_tables(views: Iterable[tuple[str, Sequence[str], UncertaintySet]]) ->
 
 def _farthest(shown: tuple[str, ...], views: Sequence[tuple[str, Sequence[str], UncertaintySet]]) -> SharedTable:
     """Return the two views that differ most on a table; of views that agree on it the one whose set allows least."""
-    found: dict[frozenset[object], tuple[str, Margin, Fraction | None]] = {}
+    found: dict[frozenset[object], _Told] = {}
+    every: list[_Told] = []
     for name, attributes, known in views:
         if set(shown) <= set(attributes):
-            margin = _margin(shown, attributes, known)
-            radius = None if known.l1_ball is None else known.l1_ball.radius
-            key = frozenset(margin.items())
+            cells = _cells(shown, attributes, known)
+            told = _Told(name, _margin(cells, known), known, cells)
+            every.append(told)
+            key = frozenset(told.margin.items())
             there = found.get(key)
-            if there is None or (radius is not None and (there[2] is None or radius < there[2])):
-                found[key] = (name, margin, radius)
+            if there is None or (told.radius is not None and (there.radius is None or told.radius < there.radius)):
+                found[key] = told
     listed = list(found.values())
     pairs = list(combinations(listed, 2)) or [(listed[0], listed[0])]
-    return max((_compared(shown, *pair) for pair in pairs), key=lambda one: (one.contradicts, one.distance))
+    farthest = max((_compared(shown, *pair) for pair in pairs), key=lambda one: (one.contradicts, one.distance))
+    return farthest if farthest.contradicts else _parted(shown, every) or farthest
 
 
-def _compared(
-    shown: tuple[str, ...], one: tuple[str, Margin, Fraction | None], other: tuple[str, Margin, Fraction | None]
-) -> SharedTable:
-    (first, p, r), (second, q, s) = one, other
-    zero = Fraction(0)
+@dataclass(frozen=True)
+class _Told:
+    """What a view says of a table: its estimate, its set, and the cell of the table in which each of its labels is."""
+
+    name: str
+    margin: Margin
+    known: UncertaintySet
+    cells: Sequence[tuple[str, ...]]
+
+    @property
+    def radius(self) -> Fraction | None:
+        """The radius of its set; None if that is not an l1 ball."""
+        return None if self.known.l1_ball is None else self.known.l1_ball.radius
+
+    def least(self, cell: tuple[str, ...]) -> Fraction:
+        """Return what its set gives a cell at least."""
+        return self.known.exact_support([int(own == cell) for own in self.cells])
+
+    def most(self, cell: tuple[str, ...]) -> Fraction:
+        """Return what its set gives a cell at most."""
+        return 1 - self.known.exact_support([int(own != cell) for own in self.cells])
+
+
+def _compared(shown: tuple[str, ...], one: _Told, other: _Told) -> SharedTable:
+    p, q, zero = one.margin, other.margin, Fraction(0)
     cells = list(dict.fromkeys([*p, *q]))
     away = {cell: abs(p.get(cell, zero) - q.get(cell, zero)) for cell in cells}
     worst = max(cells, key=away.__getitem__)
-    allowed = None if r is None or s is None else r + s
+    allowed = None if one.radius is None or other.radius is None else one.radius + other.radius
     masses = (p.get(worst, zero), q.get(worst, zero))
-    return SharedTable(shown, (first, second), sum(away.values(), zero), allowed, worst, masses)
+    return SharedTable(shown, (one.name, other.name), sum(away.values(), zero), allowed, worst, masses)
 
 
-def _margin(shown: tuple[str, ...], attributes: Sequence[str], known: UncertaintySet) -> Margin:
-    """Return the estimate of a table, by the labels of its cells; cells of no mass are left out."""
+def _parted(shown: tuple[str, ...], views: Sequence[_Told]) -> SharedTable | None:
+    """Return two views, of which one gives a cell less at most than the other at least; None if there are none.
+
+    Where all sets are l1 balls their radii say more.
+    """
+    told = [view for view in views if view.known.secret_promise is None]  # whose means are those of the secret
+    if all(view.radius is not None for view in told):
+        return None
+    for cell in dict.fromkeys(cell for view in told for cell in view.cells):
+        low, high = min(told, key=lambda view: view.most(cell)), max(told, key=lambda view: view.least(cell))
+        limits = (low.most(cell), high.least(cell))
+        if limits[0] < limits[1]:
+            masses = (low.margin.get(cell, Fraction(0)), high.margin.get(cell, Fraction(0)))
+            return replace(_compared(shown, low, high), labels=cell, probabilities=masses, limits=limits)
+    return None
+
+
+def _cells(shown: tuple[str, ...], attributes: Sequence[str], known: UncertaintySet) -> list[tuple[str, ...]]:
+    """Return the cell of a table in which each label of a view is."""
     places = [list(attributes).index(name) for name in shown]
+    rows = (split(label, len(attributes)) for label in known.labels)
+    return [tuple(row[place] for place in places) for row in rows]
+
+
+def _margin(cells: Sequence[tuple[str, ...]], known: UncertaintySet) -> Margin:
+    """Return the estimate of a table, by its cells; those of no mass are left out."""
     found: dict[tuple[str, ...], Fraction] = {}
-    for label, mass in zip(known.labels, known.center, strict=True):
+    for cell, mass in zip(cells, known.center, strict=True):
         if mass:
-            labels = split(label, len(attributes))
-            cell = tuple(labels[place] for place in places)
             found[cell] = found.get(cell, Fraction(0)) + mass
     return found

@@ -10,7 +10,7 @@ import pytest
 import mechdesign as md
 from mechdesign.cli.entry_point import run
 from mechdesign.errors import MechdesignError
-from mechdesign.records import RecordMechanism, RecordPart
+from mechdesign.records import RecordMechanism, RecordPart, View
 from mechdesign.records.record_mechanism_files import from_content, record_json
 from mechdesign.uncertainty import Box, EventSet
 from tests.fuzz.generators import damaged
@@ -130,8 +130,46 @@ def test_both_compare_the_tables_that_two_views_share(script, tmp_path, capsys):
     assert "no joint law has the tables of the views 'sex' and 'sex+pay'" in capsys.readouterr().err
 
 
+def test_both_compare_what_other_sets_say_of_a_table(script, tmp_path):
+    """The hull gives a woman at most 0.6; the limits at least 0.66 and the ball at least 0.8, unless it is wider."""
+    pairs = ["f & low", "f & high", "m & low", "m & high"]
+    hull = md.ConvexHull([["0.1", "0.1", "0.4", "0.4"], ["0.3", "0.3", "0.2", "0.2"]], labels=pairs)
+    box = Box.from_counts({"f": 800, "m": 200}, delta="1e-9")
+    events = EventSet.from_counts({"f": 5, "m": 5}, delta="1e-1")
+    balls = [md.L1Ball(["0.9", "0.1"], radius, ["f", "m"]) for radius in ("0.2", "0.7")]
+    assert box.lower[0] > 0.66
+    matrix = np.array([[3, 1], [1, 3]])
+    for known, expected in ((box, 1), (balls[0], 1), (balls[1], 0), (events, 0)):
+        both_views = [
+            RecordPart("sex", ("sex",), 1, md.Mechanism(matrix, 2, md.Guarantee("2.2", known))),
+            RecordPart("both", ("sex", "pay"), 1, md.Mechanism(np.kron(matrix, matrix), 4, md.Guarantee("2.2", hull))),
+        ]
+        content = record_json(RecordMechanism(both_views, weight_bits=1))
+        (tmp_path / "r.json").write_bytes(content)
+        assert script(content)[1] == expected, known
+        assert run(["verify", str(tmp_path / "r.json"), "--guarantee-only"]) == expected
+
+
+@pytest.mark.parametrize(("women", "expected"), [(500, 0), (501, 1)])
+def test_both_compare_the_law_of_the_secret(script, tmp_path, women, expected):
+    joint = {"f": {"low": 300, "high": 200}, "m": {"low": 100, "high": 400}}
+    views = [View(("pay",), joint, secret="sex"), View(("sex",), {"f": 500, "m": 500})]
+    file = json.loads(record_json(md.design_records(views, 1, known=True).mechanism))
+    (alone,) = (part["mechanism"]["guarantee"] for part in file["parts"] if part["name"] == "sex")
+    assert alone["counts"] == [1, 1] or alone["counts"] == [500, 500]
+    alone["counts"] = [women, 1000 - women]
+    file.pop("optimality", None)
+    for part in file["parts"]:
+        part["mechanism"].pop("optimality", None)
+    alone["epsilon"] = file["epsilon"] = "1.1"
+    content = json.dumps(file).encode()
+    (tmp_path / "r.json").write_bytes(content)
+    assert script(content)[1] == expected
+    assert run(["verify", str(tmp_path / "r.json")]) == expected
+
+
 def test_the_script_is_short_and_shares_nothing_with_the_package():
     text = SCRIPT.read_text(encoding="utf-8")
-    assert len(text.splitlines()) < 175
+    assert len(text.splitlines()) < 220  # 40 of them compare what other sets than balls, and secrets, say of tables
     assert "mechdesign import" not in text
     assert "import mechdesign" not in text

@@ -5,10 +5,12 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 import mechdesign as md
 from mechdesign import L1Ball
 from mechdesign.records.shared_tables import shared_tables
+from mechdesign.uncertainty import Box
 from tests.records.made import raises
 
 CELLS = [" & ".join(pair) for pair in product("ab", "xyz")]
@@ -73,3 +75,46 @@ def test_a_design_refuses_tables_that_no_joint_law_has():
         md.design_records(views, 1, known=True)
     assert "'A+B' and 'B'" in str(error.value)
     assert md.design_records(views, 1, delta="1e-9").mechanism.leakage <= 1  # other samples of one population may be so
+
+
+def random_set(rng, labels):
+    """A hull of laws, or limits of probabilities, with what linear programs need: rows and limits of a law's masses."""
+    rows = rng.integers(1, 9, (3, len(labels)))
+    if rng.random() < 0.5:
+        laws = [[Fraction(int(one), int(row.sum())) for one in row] for row in rows[: rng.integers(1, 4)]]
+        return md.ConvexHull(laws, labels=labels), np.array(laws, dtype=float).T, None
+    known = Box.from_counts(dict(zip(labels, rows[0].tolist(), strict=True)), delta=0.9)
+    return (
+        known,
+        np.eye(len(labels)),
+        [(float(low), float(high)) for low, high in zip(known.lower, known.upper, strict=True)],
+    )
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_two_sets_contradict_each_other_exactly_where_a_linear_program_finds_no_joint_law(seed):
+    """They share a column of two values: two laws of it are one where its values have one probability in both."""
+    rng = np.random.default_rng(seed)
+    first, corners, limits = random_set(rng, CELLS)
+    second, others, other_limits = random_set(rng, ["a", "b"])
+    (found,) = shared_tables([("A+B", ("A", "B"), first), ("A", ("A",), second)])
+    sizes = [corners.shape[1], others.shape[1]]
+    a = np.array([cell.startswith("a") for cell in CELLS])
+    rows = [[*np.ones(sizes[0]), *np.zeros(sizes[1])], [*np.zeros(sizes[0]), *np.ones(sizes[1])]]
+    rows.append([*corners[a].sum(axis=0), *-others[0]])
+    bounds = [*(limits or [(0, 1)] * sizes[0]), *(other_limits or [(0, 1)] * sizes[1])]
+    program = linprog(np.zeros(sum(sizes)), A_eq=rows, b_eq=[1, 1, 0], bounds=bounds)
+    assert found.contradicts == (program.status == 2)
+
+
+def test_a_ball_and_limits_that_have_no_law_in_common_are_told_with_the_limits():
+    ball = L1Ball([Fraction(9, 10), Fraction(1, 10)], "0.2", ["a", "b"])
+    hull = md.ConvexHull([["0.2", "0.1", "0.1", "0.6", 0, 0], ["0.6", 0, 0, "0.1", "0.1", "0.2"]], labels=CELLS)
+    (found,) = shared_tables([("A+B", ("A", "B"), hull), ("A", ("A",), ball)])
+    assert (found.contradicts, found.limits) == (True, (Fraction(3, 5), Fraction(4, 5)))
+    assert "at most 0.6, the other at least 0.8" in found.contradiction()
+    views = [md.records.View(("A", "B"), hull), md.records.View(("A",), ball)]
+    with raises("evidence-contradicts"):
+        md.design_records(views, 1)
+    nearer = L1Ball([Fraction(9, 10), Fraction(1, 10)], "0.6", ["a", "b"])
+    assert not shared_tables([("A+B", ("A", "B"), hull), ("A", ("A",), nearer)])[0].contradicts
