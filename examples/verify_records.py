@@ -107,7 +107,8 @@ def tables_of(part):  # what a view says of tables; a promise about a secret say
     if name in of or any(JOINT in f" {label} " for label in [*values, *(names if len(of) == 1 else ())]):
         return [table(of, names, other[1]), *([] if name in of else [table([name], values, other[0])])]
     cells = [f"{value}{JOINT}{label}" for value in values for label in names]
-    return [table([name, *of], cells, {"counts": sum(counts, []), "radius": "0"}), table([name], values, other[0])]
+    pairs = {"counts": [*itertools.chain(*counts)], "radius": "0"}
+    return [table([name, *of], cells, pairs), table([name], values, other[0])]
 
 def check_shared(told):  # sums of the masses of cells are no farther apart than the laws of the views
     balls = [table for table in told if "radius" in table["mechanism"]["guarantee"]]

@@ -82,7 +82,8 @@ _RECORD_OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--groups",
         type=click.Choice(["auto"]),
-        help="With --columns: show columns together where that lessens the error; the best groups of up to 3.",
+        help="With --columns: show columns together where that lessens the error; the best groups of up to 3. --delta "
+        "covers that the data choose them.",
     ),
     click.option(
         "--bins",
@@ -209,10 +210,15 @@ def designed_views(
     options: RecordOptions, windows: Mapping[str, Any], source: Source, progress: Callable[[str], None], **search: Any
 ) -> RecordDesign:
     """Return the design of the views that the options name."""
+    from mechdesign.records.attribute_groups import group_choices
     from mechdesign.records.record_design import design_records
 
     views = _views_of_files(options, windows, source, files_of(options, source), progress)
-    chosen = given(delta=source.delta, known=source.known or None)
+    columns = (options.columns or "").split(",")
+    auto = options.groups is not None and source.delta is not None
+    chosen = given(
+        delta=source.delta, known=source.known or None, choices=group_choices(len(columns)) if auto else None
+    )
     return design_records(views, source.epsilon, **chosen, **search, progress=progress)
 
 

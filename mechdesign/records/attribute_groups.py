@@ -86,6 +86,17 @@ def best_partition(attributes: Sequence[str], errors: Mapping[Group, float]) -> 
     return tuple(partition)
 
 
+def group_choices(attributes: int, most_columns: int = 3) -> int:
+    """Return how many groups `best_groups` chooses from: all of so many attributes, up to a size.
+
+    Examples
+    --------
+    >>> group_choices(8)
+    92
+    """
+    return sum(math.comb(attributes, size) for size in range(1, most_columns + 1))
+
+
 def best_groups(
     sample: RecordSample,
     epsilon: object,
@@ -110,7 +121,9 @@ def best_groups(
     epsilon : number or str
         As for `mechdesign.design_records`.
     delta, known
-        As there; each group gets the part of delta that it would have if all columns were views.
+        As there. Counts that choose groups find those likely whose counts mislead, so that delta is divided among all
+        groups that may be chosen: give `group_choices` to `mechdesign.design_records` too (``choices``), or choose by
+        other records than those that are counted.
     unseen : str
         As for `views_of`.
     most_columns, most_cells : int
@@ -134,7 +147,7 @@ def best_groups(
     given = Epsilon.of(epsilon)
     check_one_way({"delta": delta, "known": known}, "delta=, or known=True")
     names = list(sample.alphabets)
-    part = None if delta is None else rational(delta, "delta") / len(names)
+    part = None if delta is None else rational(delta, "delta") / group_choices(len(names), most_columns)
     errors = {}
     for size in range(1, most_columns + 1):
         for group in combinations(names, size):

@@ -209,6 +209,7 @@ def design_records(  # noqa: PLR0913 - each is a choice of its own
     *,
     delta: object = None,
     known: bool = False,
+    choices: int | None = None,
     targets: Mapping[str, float] | None = None,
     bins: Mapping[str, NumberBins] | None = None,
     weight_bits: int = WEIGHT_BITS,
@@ -235,6 +236,9 @@ def design_records(  # noqa: PLR0913 - each is a choice of its own
         The probability that the samples mislead, of all views together: each view with counts gets an equal part.
     known : bool
         True where the counts are the distribution itself.
+    choices : int, optional
+        How many views the same counts chose these from, as `best_groups` does (`group_choices`). Each view gets the
+        radius of that part of delta, so that delta holds whatever was chosen.
     targets : mapping from name of a view to a standard error, optional
         The root mean square over the queries of the view, wanted of every view. By default the sum of all squared
         errors, each times the value of its view, is least.
@@ -270,7 +274,7 @@ def design_records(  # noqa: PLR0913 - each is a choice of its own
     started = time.perf_counter()
     tell = progress or _log.info
     given = _views(views)
-    sets = _sets(given, delta, known=known)
+    sets = _sets(given, delta, known=known, choices=choices)
     shown = tuple(view if prior is None else view.with_prior(prior) for view, prior in zip(given, sets, strict=True))
     listed = [(view, prior) for view, prior in zip(given, sets, strict=True) if prior is not None]
     told = [(view.name, view.attributes, prior) for view, prior in listed]
@@ -319,7 +323,7 @@ def _part(views: Sequence[View], delta: object) -> Fraction | None:
     return None if delta is None else rational(delta, "delta") / sum(isinstance(view.prior, Mapping) for view in views)
 
 
-def _sets(views: Sequence[View], delta: object, *, known: bool) -> list[UncertaintySet | None]:
+def _sets(views: Sequence[View], delta: object, *, known: bool, choices: int | None) -> list[UncertaintySet | None]:
     """Return the set of each view, None for windows; the views with counts share delta equally."""
     counted = sum(isinstance(view.prior, Mapping) for view in views)
     if counted:
@@ -327,10 +331,33 @@ def _sets(views: Sequence[View], delta: object, *, known: bool) -> list[Uncertai
     elif delta is not None or known:
         raise InputError.needless_argument("delta or known is given, and every view has a set; leave it out")
     part, found = _part(views, delta), []
+    if choices is not None:
+        _check_choices(choices, views, counted, part)
     for view in views:
         with _naming(view):
-            found.append(None if view.windows is not None else _set_of(view, part, known=known))
+            held = None if part is None else part * counted / (choices or counted)
+            found.append(None if view.windows is not None else _set_of(view, part, held, known=known))
     return found
+
+
+def _check_choices(choices: object, views: Sequence[View], counted: int, delta: Fraction | None) -> None:
+    """Refuse a number of views that these cannot have been chosen from, and views of which it says nothing."""
+    if isinstance(choices, bool) or not isinstance(choices, int) or choices < counted:
+        raise InputError.not_a_whole_number(
+            f"choices is {shorten(choices)}; accepted: a whole number from {counted} on, that of the views with counts"
+        )
+    plain = all(isinstance(view.prior, Mapping) and _is_plain(view) for view in views)
+    if delta is None or not plain:
+        raise InputError.conflicting_arguments(
+            "choices is given, which is for delta and views of counts, without groups of people, a secret or windows; "
+            "leave it out, and choose views by other records than those that are counted"
+        )
+
+
+def _is_plain(view: View) -> bool:
+    """Return whether the counts of a view are of its labels alone, and listed."""
+    grouped = any(isinstance(counts, Mapping) for counts in view.prior.values())  # type: ignore[union-attr]
+    return not grouped and view.windows is None and view.secret is None
 
 
 @contextmanager
@@ -342,7 +369,8 @@ def _naming(view: View) -> Iterator[None]:
         raise error.reworded(f"the view {view.name}: {error}") from None
 
 
-def _set_of(view: View, delta: Fraction | None, *, known: bool) -> UncertaintySet:
+def _set_of(view: View, delta: Fraction | None, held: Fraction | None, *, known: bool) -> UncertaintySet:
+    """Return the set of a view with counts, which states delta; the radius of a ball is that of a part of it, held."""
     given: Any = view.prior
     if not isinstance(given, Mapping):
         return view.prior  # type: ignore[return-value]  # a set, as `View` checks
@@ -350,11 +378,14 @@ def _set_of(view: View, delta: Fraction | None, *, known: bool) -> UncertaintySe
         return SecretPromise(given, secret=view.secret, useful=view.name, delta=delta, known=known)
     if given and all(isinstance(counts, Mapping) for counts in given.values()):
         return set_against(given, delta=delta, known=known)
-    ball = L1Ball.from_counts(given, delta=delta, known=known)
-    if known or view.merged is None or ball.evidence is None:
+    ball = L1Ball.from_counts(given, delta=held, known=known)
+    if ball.evidence is None or (view.merged is None and held == delta):
         return ball
-    apart = evidence_apart(ball.evidence, ball.labels or (), len(view.attributes), view.combinations or 0)
-    return L1Ball(ball.center, apart.radius() or 0, ball.labels, evidence=ball.evidence)
+    evidence = ball.evidence
+    if view.merged is not None:
+        evidence = evidence_apart(evidence, ball.labels or (), len(view.attributes), view.combinations or 0)
+    stated = replace(ball.evidence, delta=delta)
+    return L1Ball(ball.center, evidence.radius() or 0, ball.labels, evidence=stated)
 
 
 def _mechanism(

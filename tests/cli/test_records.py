@@ -4,11 +4,13 @@ import csv
 import json
 from collections import Counter
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from mechdesign import L1Ball
 from mechdesign.records import RecordMechanism
 
 N = 6_000
@@ -224,6 +226,13 @@ def test_groups_are_found(command, design):
     assert status == 0
     assert len(RecordMechanism.load("records.json").parts) < 3
     assert out.count("\nview ") < 3
+    for part in RecordMechanism.load("records.json").parts:  # of 7 groups that the records choose from
+        ball = part.mechanism.guarantee.uncertainty
+        assert (
+            ball.radius
+            == L1Ball.from_counts(ball.evidence.counts, delta=Fraction(1, 7 * 10**9)).radius
+            > ball.evidence.radius()
+        )
     for options, columns in ((("--pairs",), "sex,age"), (("--side", "sex"), "driver,age"), ((), "sex+driver,age")):
         status, _, err = design("--groups", "auto", *options, columns=columns, output="no.json")
         assert (status, "--groups auto" in err) == (2, True)

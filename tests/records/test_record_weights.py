@@ -3,13 +3,17 @@
 import itertools
 import math
 from fractions import Fraction
+from itertools import combinations, product
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mechdesign.records.attribute_groups import best_groups, best_partition
+import mechdesign as md
+from mechdesign import L1Ball
+from mechdesign.records import View
+from mechdesign.records.attribute_groups import best_groups, best_partition, group_choices
 from mechdesign.records.record_sample import RecordSample
 from mechdesign.records.record_weights import best_shares, error_of_shares, shares_for_targets, whole_weights
 from tests.helpers.refusals import raises
@@ -105,3 +109,58 @@ def test_attributes_that_tell_of_each_other_are_grouped():
     assert set(best_groups(sample, 1, known=True, most_columns=2)) > {("other",)}
     with raises("radius-or-delta-missing"):
         best_groups(sample, 1)
+
+
+def test_delta_holds_for_views_that_their_counts_have_chosen():
+    """Of 40 fair coins that with the most heads is chosen: its law lies in the ball, but for delta, only with choices.
+
+    P[some coin's counts mislead] is 1 - (1 - p)^40, p of one coin from the binomial distribution, exactly.
+    """
+    tosses, coins, delta = 16, 40, 0.2
+
+    def missed(**choices):
+        chances = []
+        for heads in range(tosses // 2 + 1):
+            view = View(("coin",), {"heads": heads, "tails": tosses - heads})
+            ball = md.design_records([view], 1, delta=delta, **choices).views[0].prior
+            assert ball.evidence.delta == Fraction("0.2")  # what the file states
+            if 2 * abs(Fraction(heads, tosses) - Fraction(1, 2)) > ball.radius:
+                chances.append(2 * math.comb(tosses, heads) / 2**tosses)  # as many tails are as likely
+        return 1 - (1 - sum(chances)) ** coins
+
+    assert missed() > 3 * delta
+    assert missed(choices=coins) <= delta
+
+
+def test_merged_combinations_and_choices_widen_one_ball():
+    cells = {"a & x": 300, "b & y": 500, "(other combination) & (other combination)": 0}
+    view = View(("one", "two"), cells, merged="(other combination) & (other combination)")
+    made = md.design_records([view], 1, delta="1e-6", choices=100)
+    (ball,) = (each.prior for each in made.views)
+    apart = L1Ball.from_counts([300, 500, 0, 0], delta="1e-8")
+    assert (ball.radius, ball.evidence.delta) == (apart.radius, Fraction("1e-6"))
+    assert made.mechanism.guarantee.delta == Fraction("1e-6")
+
+
+def test_a_number_of_choices_that_says_nothing_is_refused():
+    counts = {"one": {"a": 30, "b": 70}, "two": {"a": 20, "b": 80}}
+    for choices in (1, 0, True, 2.5, "3"):
+        with raises("not-a-whole-number"):
+            md.design_records(counts, 1, delta="1e-9", choices=choices)
+    with raises("conflicting-arguments"):
+        md.design_records(counts, 1, known=True, choices=3)
+    grouped = {"f": {"a": 30, "b": 70}, "m": {"a": 20, "b": 80}}
+    for view in (
+        View(("one",), grouped),
+        View(("one",), grouped, secret="sex"),
+        View(("one",), {"a": 3, "b": 4}, windows={}),
+        View(("one",), L1Ball([0.5, 0.5], "0.1")),
+    ):
+        with raises("conflicting-arguments"):
+            md.design_records([view, View(("two",), counts["two"])], 1, delta="1e-9", choices=3)
+
+
+def test_so_many_groups_are_chosen_from():
+    for attributes, size in product(range(1, 7), range(1, 4)):
+        every = [group for k in range(1, size + 1) for group in combinations(range(attributes), k)]
+        assert group_choices(attributes, size) == len(every)
