@@ -102,7 +102,8 @@ _RECORD_OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "--side",
         metavar="COLUMN",
         multiple=True,
-        help="With --columns: hold the promise also against somebody who knows this column of the person.",
+        help="With --columns: hold the promise also against somebody who knows this column of the person. May be "
+        "repeated, for somebody who knows one of them.",
     ),
     click.option(
         "--impossible",

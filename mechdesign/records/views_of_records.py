@@ -90,7 +90,8 @@ def views_of(  # noqa: PLR0913 - each is a choice of its own
         What a squared error of its queries counts.
     side : sequence of str, optional
         Columns that somebody may know: the promise of each view that does not show such a column holds against him too.
-        A view of the column alone tells him nothing.
+        A view of the column alone tells him nothing. Of several columns somebody may know one; for somebody who knows
+        two, give a column of their pairs of values.
     unseen : str
         ``"keep"``: combinations of a view that were never seen are cells as others. ``"impossible"``: they are taken as
         impossible. The promise then is for people alone who have none of them. ``"merge"``: in groups they are one

@@ -143,6 +143,10 @@ def test_a_permanent_view_is_drawn_from_key_file_and_id_alone():
         replace(made, parts=made.parts[::-1]).privatize(one, key=KEY, ids=ids),
     ):
         assert change["view"] != first["view"]
+    wider = replace(made, parts=tuple(replace(p, weight=2 * p.weight) for p in made.parts), weight_bits=5)
+    anew = wider.privatize(one, key=KEY, ids=ids)["view"]  # a file of equal shares draws views as if it had another key
+    kept = sum(a == b for a, b in zip(anew, first["view"], strict=True)) / n
+    assert abs(kept - sum(share**2 for share in made.shares)) < 5 * np.sqrt(0.25 / n)
     counted = collections.Counter(made.privatize(many(20_000), key=KEY, ids=list(range(20_000)))["view"])
     for part, share in zip(made.parts, made.shares, strict=True):
         assert abs(counted[part.name] - 20_000 * share) < 5 * np.sqrt(20_000 * share)

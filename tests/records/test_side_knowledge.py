@@ -136,3 +136,24 @@ def test_all_views_and_attributes_are_compared():
     assert (of_age.leakage, of_age.value) == (max(direct.values()), max(direct, key=direct.get))
     assert max(each.leakage for each in found if "town" in (each.view, each.known)) < 1.5
     assert found[0].leakage > 1.05
+
+
+def test_several_columns_beside_are_for_somebody_who_knows_one_of_them():
+    """Whether two coins show the same tells nothing to those who see one, and everything to those who see both."""
+    people = [(one, two, "same" if one == two else "other") for one in "ht" for two in "ht" for _ in range(99)]
+    people += [(one, two, "other" if one == two else "same") for one in "ht" for two in "ht"]
+    records = dict(zip(("one", "two", "equal"), map(list, zip(*people, strict=True)), strict=True))
+    records["both"] = [one + two for one, two, _ in people]
+
+    def counts(known):
+        rows = list(zip(records[known], records["equal"], strict=True))
+        return {one: {each: rows.count((one, each)) for each in ("same", "other")} for one in set(records[known])}
+
+    leakages = {}
+    for side in (("one", "two"), ("both",)):
+        made = md.design_records(views_of(records, ["equal"], side=side), 0.5, known=True).mechanism
+        found = {known: leakage_given(made.parts[0].mechanism, counts(known)) for known in ("one", "two", "both")}
+        leakages[side] = {known: max(of_values.values()) for known, of_values in found.items()}
+        assert max(leakages[side]["one"], leakages[side]["two"]) <= 0.5
+    assert leakages["one", "two"]["both"] > 1
+    assert leakages[("both",)]["both"] <= 0.5
