@@ -158,7 +158,7 @@ def check_claim(mechanism: RecordMechanism, claim: RecordOptimality) -> tuple[fl
         If the error is another one, or the bound does not follow from the vectors.
     """
     error = error_of_records(mechanism, claim.values)
-    if not abs(error - claim.error) <= _SAME * abs(error):
+    if not abs(error - claim.error) <= _SAME * abs(error) < math.inf:
         raise GuaranteeError.optimality_false(
             f"the stored error of the whole is {claim.error:.15g}, but that of the integers is {error:.15g}"
         )

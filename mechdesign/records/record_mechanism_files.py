@@ -26,6 +26,7 @@ from mechdesign.numerics.exact import printed_up
 from mechdesign.records.number_bins import NumberBins
 from mechdesign.records.record_parts import MOST_PARTS, MOST_WEIGHT_BITS, RecordOptimality, RecordPart
 from mechdesign.records.record_promise import RecordPromise
+from mechdesign.records.record_views import LEAST_VALUE, MOST_VALUE
 from mechdesign.windows import window_files
 from mechdesign.windows.window_files import WindowFileRecord
 from mechdesign.windows.windows_mechanism import WindowMechanism
@@ -179,9 +180,10 @@ def _unproved(part: RecordPartRecord, source: str) -> tuple[int, Callable[[], An
 def _claim(table: RecordOptimalityRecord | None, count: int) -> RecordOptimality | None:
     if table is None:
         return None
-    if len(table.values) != count or not all(value > 0 for value in table.values):
+    if len(table.values) != count or not all(LEAST_VALUE <= value <= MOST_VALUE for value in table.values):
         raise InputError.wrong_size(
-            f"optimality.values has {len(table.values)} numbers; accepted: a number above 0 for each of {count} views"
+            f"optimality.values has {len(table.values)} numbers; accepted: a number above 0 for each of {count} views, "
+            f"from {LEAST_VALUE:g} to {MOST_VALUE:g}"
         )
     measures = tuple(map(tuple, table.measures))
     return RecordOptimality(table.error, table.lower_bound, tuple(table.values), measures)

@@ -23,6 +23,8 @@ JOINT = "+"
 """Between the attributes of a view in its name."""
 MERGED = "(other combination)"
 """What each attribute of a view is said to be in the category of merged combinations."""
+LEAST_VALUE, MOST_VALUE = 1e-100, 1e100
+"""What a squared error may count, so that errors and bounds are finite."""
 _WINDOWS = ("split", "heavy", "seeds", "buckets", "one_layer", "any_seed", "master", "form")
 
 
@@ -93,9 +95,11 @@ class View:
                 )
         if not isinstance(self.prior, Mapping):
             check_set(self.prior)
-        if isinstance(self.value, bool) or not isinstance(self.value, int | float) or not 0 < self.value < float("inf"):
+        number = isinstance(self.value, int | float) and not isinstance(self.value, bool)
+        if not number or not LEAST_VALUE <= self.value <= MOST_VALUE:
             raise InputError.out_of_range(
-                f"the value of the view {self.name} is {shorten(self.value)}; accepted: a number above 0"
+                f"the value of the view {self.name} is {shorten(self.value)}; accepted: a number above 0, from "
+                f"{LEAST_VALUE:g} to {MOST_VALUE:g}"
             )
 
     @property

@@ -166,7 +166,7 @@ def _parted(shown: tuple[str, ...], views: Sequence[_Told]) -> SharedTable | Non
 
     Where all sets are l1 balls their radii say more.
     """
-    told = [view for view in views if view.known.secret_promise is None]  # whose means are those of the secret
+    told = [view for view in views if view.known.limits_entries]  # else means are those of a secret
     if all(view.radius is not None for view in told):
         return None
     for cell in dict.fromkeys(cell for view in told for cell in view.cells):

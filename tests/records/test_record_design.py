@@ -3,6 +3,7 @@
 import math
 import multiprocessing
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -61,6 +62,22 @@ def test_a_design_is_proved_weighted_and_bounded():
     assert frame.loc["drinks", "error"] == found.designs[1].value
     assert frame["weight"].sum() == 1
     assert found.to_frame("polars").columns[:3] == ["view", "cells", "weight"]
+
+
+def test_values_whose_errors_are_no_numbers_prove_no_claim():
+    """An infinite error is as near to any error that a file states, and a bound of such values above all of them."""
+    found = design_records(TWO, 1, known=True)
+    claim = replace(found.optimality, error=5.0, bound=1e307, values=(1e308, 1.0))
+    with np.errstate(all="ignore"), raises("optimality-false"):
+        check_claim(found.mechanism, claim)
+    for value in (1e-100, 1e100):
+        made = design_records([View((name,), counts, value=value) for name, counts in TWO.items()], 1, known=True)
+        assert made.error == pytest.approx(value * found.error)
+        assert made.bound == pytest.approx(value * found.bound)
+        assert check_claim(made.mechanism, made.optimality) == (made.error, made.bound)
+    for value in (1e101, 1e-101, math.nan):
+        with raises("out-of-range", "the value of the view smokes"):
+            View(("smokes",), TWO["smokes"], value=value)
 
 
 def test_views_of_uniform_attributes_are_optimal_and_say_so():

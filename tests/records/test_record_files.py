@@ -10,6 +10,7 @@ import pytest
 from mechdesign import GuaranteeError, InputError
 from mechdesign.records import RecordMechanism, RecordPart
 from mechdesign.records.number_bins import NumberBins
+from mechdesign.records.record_mechanism_files import from_content, record_json
 from tests.records.made import both, raises, warner
 
 
@@ -144,6 +145,14 @@ def test_views_of_too_many_combinations_are_refused_by_name(monkeypatch):
     with raises("too-many-given") as error:
         RecordMechanism(made.parts, made.weight_bits)
     assert "sex+salary has 4 combinations" in str(error.value)
+
+
+@pytest.mark.parametrize("value", [0, -1, 1e-101, 1e101, 1e308])
+def test_values_that_no_error_can_be_told_of_are_refused(value):
+    claim = {"error": 5, "lower_bound": 1, "values": [value, 1], "measures": []}
+    content = json.dumps(json.loads(record_json(learnt())) | {"optimality": claim}).encode()
+    with pytest.raises(InputError, match=r"optimality\.values"):
+        from_content(content, "records.json", RecordMechanism)
 
 
 def test_windows_of_prefixes_are_no_views():
