@@ -27,7 +27,7 @@ from mechdesign.records.record_columns import StringView, ViewTable
 _PERSON = b"mechdesign-view1"  # the personalization of BLAKE2b: nothing else is hashed by it
 _PART = b"mechdesign/records/part/1"
 _WORD_BYTES = 8
-_BLOCK = 1 << 17  # records at a time
+_BLOCK = 1 << 18  # records at a time: fewer are drawn and looked up in pieces that are too small, more leave the cache
 Numbers = NDArray[np.int64]
 
 

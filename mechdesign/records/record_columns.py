@@ -55,11 +55,18 @@ class ViewTable:
 
     def values(self, codes: Codes, rows: Any = slice(None)) -> Places:
         """Return the symbols of records, or of some rows, given the codes of their attributes, shape (n, d)."""
-        cells = codes[rows, self.places[0]].astype(np.int32, copy=False)
+        cells = _of_rows(codes[:, self.places[0]], rows)
         for place, size in zip(self.places[1:], self.sizes[1:], strict=True):
-            cells = cells * np.int32(size) + codes[rows, place].astype(np.int32, copy=False)
+            cells = cells * np.int32(size) + _of_rows(codes[:, place], rows)
         symbols: Places = cells if self.in_order else self.symbols.take(cells)
         return symbols
+
+
+def _of_rows(column: Codes, rows: Any) -> Places:
+    """Return the codes of an attribute of some rows, which may be all."""
+    own = column.take(rows) if isinstance(rows, np.ndarray) else column[rows]  # half the time of an index
+    found: Places = own.astype(np.int32, copy=False)
+    return found
 
 
 @dataclass(frozen=True)
