@@ -119,7 +119,8 @@ def test_code_does_not_grow_unseen():
     # 37,808 before cases of kind C held masses that sets have, and ended where their symbols are decided.
     # 37,836 before pictures left out the rarest reports, and `verify` ended where the claimed bound is proved.
     # 37,869 before designs of more than 150 categories exchanged columns, and forms were functions of the mass.
-    assert code <= 38_060
+    # 38,060 before rectangles of kind C had a multiplier at each corner.
+    assert code <= 38_110
     every = sum(map(measures.code_lines, MODULES.values()))
     assert sum(map(measures.import_lines, MODULES.values())) <= 0.135 * every
 

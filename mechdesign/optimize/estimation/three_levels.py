@@ -5,11 +5,12 @@ at 0, is a quadratic function V of the point ``(g/q, 1/q)``. That point runs alo
 fixed, and along a ray from 0 as a varies and b is fixed. So over a rectangle of (a, b) a convex V is at most the
 interpolation of its values at the four corners.
 
-At a corner every symbol has a value for each of its three places. A multiplier kappa of the mass of S', which
-`KappaLines` finds for a whole rectangle, leaves one condition, the weight of S, and one short table over the rare
-symbols, since S has mass at most t, holds the greatest sum for every weight. Rectangles whose bound is above the level
-of the other kinds are divided, or one symbol, the one of which kappa would take a fraction, is put inside S and S' or
-outside.
+At a corner every symbol has a value for each of its three places. A multiplier kappa of the mass of S' leaves one
+condition, the weight of S, and one short table over the rare symbols, since S has mass at most t, holds the greatest
+sum for every weight. `KappaLines` finds a kappa for each corner. Between the two sides of b both the interpolated
+kappa and b move, and with the share s of the side of kappa_2, their product is above its interpolation by
+``s (1 - s) (kappa_1 - kappa_2)`` times the width. Rectangles whose bound is above the level of the other kinds are
+divided, or one symbol, the one of which kappa would take a fraction, is put inside S and S' or outside.
 
 A common number B < 0 adds ``B z^2 <= tau z + tau^2 / (4 |B|)`` for every number tau, where ``z = sum_i (v_i - 1)``.
 Each rectangle has a tau of its own, its tilt, which is taken from lambda.
@@ -33,7 +34,7 @@ from mechdesign.numerics.tolerances import RAY_EDGE
 from mechdesign.optimize.capped_cone import with_least
 from mechdesign.optimize.deadline import time_is_up
 from mechdesign.optimize.estimation.counted import CountedSymbols, Found, moves, subset_sums
-from mechdesign.optimize.estimation.kappa_lines import KappaLines
+from mechdesign.optimize.estimation.kappa_lines import BestKappa, KappaLines
 from mechdesign.optimize.l1_cone import L1Cone
 
 _EPS = float(np.finfo(float).eps)
@@ -45,6 +46,7 @@ _MOST_TOGETHER = 128
 _ENTRIES_OF_CASE = 20_000  # what a case takes beside its tables, in entries of tables
 _COLUMNS_OF_BATCH = 6
 _HALVINGS = 6
+_WORTH = 0.1  # of a symbol that is cut, over the width of a rectangle: others of about its gain can take its place
 
 Indices = NDArray[np.int64]
 
@@ -63,6 +65,7 @@ class _Cases:
     places: NDArray[np.uint8]
     upper: Floats
     kappa: Floats
+    lack: Floats
     tilt: Floats
     weight: Indices
     cut: Indices
@@ -193,7 +196,7 @@ class _LevelSearch:
             high = np.minimum(high, self.all_masses[below] + self.rounding)
         count = len(places)
         zeros, nowhere = np.zeros(count), np.full(count, -1)
-        cases = _Cases(first, last, low, high, places, upper, zeros, tilt, zeros.astype(np.int64), nowhere)
+        cases = _Cases(first, last, low, high, places, upper, zeros, zeros, tilt, zeros.astype(np.int64), nowhere)
         return cases.only((low <= high) & (cases.first <= cases.last))
 
     # Division
@@ -208,9 +211,9 @@ class _LevelSearch:
         g = np.maximum(e * (cases.high - t), 1.0)
         across = (1 + e * self.masses[cases.first]) * (cases.high - cases.low)
         along = (g - 1) * (self.masses[cases.last] - self.masses[cases.first])
-        # A fraction of a symbol is worth about as much as a rectangle as wide as the symbol is heavy.
+        # A fraction of a symbol is worth less than a rectangle as wide as the symbol is heavy.
         heavy = np.where(cut >= 0, self.P[cut], 0.0)
-        by_symbol = ((heavy > np.maximum(across, along)) | self._is_point(cases)) & (cut >= 0)
+        by_symbol = ((_WORTH * heavy > np.maximum(across, along)) | self._is_point(cases)) & (cut >= 0)
         by_weight = ~by_symbol & (along > across) & (cases.last > cases.first)
         lower, higher = cases.only(np.arange(cases.upper.size)), cases.only(np.arange(cases.upper.size))
         middle = (cases.first + cases.last) // 2
@@ -271,7 +274,7 @@ class _LevelSearch:
             return cases
         self._tilt(cases)
         self._kappas(cases)
-        heights = self._heights(cases)
+        heights = self._heights(cases, self._at_corners(cases))
         cases.weight = np.argmax(heights, axis=1)
         cases.upper = np.minimum(cases.upper, heights.max(axis=1))
         for k in np.argsort(-cases.upper, kind="stable")[:_COLUMNS_OF_BATCH]:
@@ -279,17 +282,22 @@ class _LevelSearch:
                 self._column(cases, int(k))
         return cases
 
-    def _heights(self, cases: _Cases) -> Floats:
-        """Return a bound for each weight of S, with the kappa of each case, shape (K, W); -inf where no set has it."""
+    def _corners(self, cases: _Cases) -> tuple[Floats, Floats]:
+        """Return a and b at the corners of each case, shape (K, 4): both a at the low b, and both at the high one."""
+        ends = [self.masses[cases.first], self.masses[cases.last]]
+        return np.stack([*ends, *ends], axis=1), np.stack([cases.low, cases.low, cases.high, cases.high], axis=1)
+
+    def _heights(self, cases: _Cases, kappas: Floats) -> Floats:
+        """Return a bound for each weight of S, shape (K, W), with kappas of corners; -inf where no set has it."""
         ends = [self.masses[cases.first], self.masses[cases.last]]
         masses = [cases.low, cases.high]
-        corners = np.array([[a, b] for b in masses for a in ends]).transpose(2, 0, 1)  # (K, 4, 2)
-        high, mid = self._points(corners[..., 0], corners[..., 1])
-        tables = self._tables(cases, high, mid)
+        high, mid = self._points(*self._corners(cases))
+        tables = self._tables(cases, high, mid, kappas)
         weights = np.arange(tables.shape[2])
         a = self.masses[weights]
         inside = (weights >= cases.first[:, None]) & (weights <= cases.last[:, None])
         heights = np.full(inside.shape, -np.inf)
+        at_sides = []
         for side, b in enumerate(masses):
             ahead, behind = mid[:, 2 * side], mid[:, 2 * side + 1]
             span = ahead - behind
@@ -298,23 +306,26 @@ class _LevelSearch:
             one, two = tables[:, 2 * side], tables[:, 2 * side + 1]
             possible = inside & np.isfinite(one)
             joined = np.where(possible, one, 0.0) * (1 - share) + np.where(possible, two, 0.0) * share
-            joined += cases.kappa[:, None] * (b[:, None] - a)
+            at_sides.append(kappas[:, 2 * side, None] * (1 - share) + kappas[:, 2 * side + 1, None] * share)
+            joined += at_sides[side] * (b[:, None] - a)
             heights = np.maximum(heights, np.where(possible, joined, -np.inf))
         # b is a convex function of 1/q, and so below its interpolation by at most this.
         width, e, least = cases.high - cases.low, self.cone.e, self.cone.least
         sag = ((1 - least) * (1 + e * ends[1]) + least * e) * width**2 * mid.max(axis=1) / 4
         spread = np.maximum(np.ptp(high, axis=1), np.ptp(mid, axis=1))
-        extra = np.maximum(-cases.kappa, 0.0) * sag + self.curved * spread**2 / 2
-        extra += np.abs(cases.kappa) * (2 * self.symbols.off + 64 * self.P.size * _EPS) + self.slack
+        extra = np.maximum(-kappas.min(axis=1), 0.0) * sag + self.curved * spread**2 / 2
+        extra += np.abs(kappas).max(axis=1) * (2 * self.symbols.off + 64 * self.P.size * _EPS) + self.slack
         extra += self._of_tilt(cases.tilt)
+        # Between the sides b and its kappa both move.
+        extra = extra[:, None] + width[:, None] * np.maximum(at_sides[0] - at_sides[1], 0.0) / 4
         missing = heights == -np.inf
-        return np.where(missing, -np.inf, as_bound(heights + (self.base + extra)[:, None]))
+        return np.where(missing, -np.inf, as_bound(heights + self.base + extra))
 
-    def _tables(self, cases: _Cases, high: Floats, mid: Floats) -> Floats:
+    def _tables(self, cases: _Cases, high: Floats, mid: Floats, kappas: Floats) -> Floats:
         """Return the greatest sums for every weight of S at each corner, shape (K, 4, W)."""
         places = cases.places[:, None, :]
         of_high, of_mid, off = self._values(high, mid, cases.tilt[:, None])
-        of_mid = np.where(places & _MID, of_mid - cases.kappa[:, None, None] * self.P, -np.inf)
+        of_mid = np.where(places & _MID, of_mid - kappas[..., None] * self.P, -np.inf)
         outside = np.where(places & _OUT, np.maximum(of_mid, 0.0), of_mid)
         of_high = np.where(places & _HIGH, of_high, -np.inf)
         # No symbol has to be in S itself: cases are divided into outside, and inside S or S'.
@@ -355,6 +366,18 @@ class _LevelSearch:
             start = np.clip(own, (3 * low + top) / 4, (low + 3 * top) / 4)
         cases.tilt = start
 
+    def _at_corners(self, cases: _Cases) -> Floats:
+        """Return a kappa of about the least bound at each corner, shape (K, 4); that of the case where no set is."""
+        a, b = self._corners(cases)
+        of_high, of_mid, _ = self._values(*self._points(a, b), cases.tilt[:, None])
+        places, N = np.repeat(cases.places, 4, axis=0), self.P.size
+        a, b, gains = a.ravel(), b.ravel(), (of_high.reshape(-1, N), of_mid.reshape(-1, N))
+        best = _lines(self.P, gains, places, (a, a), (b, b))
+        kappas, lack = best.kappa.reshape(-1, 4), best.lack.reshape(-1, 4)
+        lacks = (np.abs(cases.lack) > self.rounding)[:, None] | ~np.isnan(lack)
+        result: Floats = np.where(lacks, cases.kappa[:, None], kappas)
+        return result
+
     def _kappas(self, cases: _Cases) -> Floats:
         """Set a kappa of about the least bound for each case, and the symbol that it takes in part; return z.
 
@@ -363,10 +386,9 @@ class _LevelSearch:
         light, heavy, places, least = self.masses[cases.first], self.masses[cases.last], cases.places, self.cone.least
         high, mid = self._points((light + heavy) / 2, (cases.low + cases.high) / 2)
         of_high, of_mid, _ = self._values(high, mid, cases.tilt)
-        may_high, may_mid, must = (places & _HIGH) > 0, (places & _MID) > 0, (places & _OUT) == 0
-        best = KappaLines(self.P, of_high, of_mid, may_high, may_mid, must, light, heavy, cases.low, cases.high).best()
+        best = _lines(self.P, (of_high, of_mid), places, (light, heavy), (cases.low, cases.high))
         steep = np.clip(self.size / np.maximum(np.abs(best.lack), 1e-9), 0.0, 1e5 * self.size)
-        cases.cut = best.cut
+        cases.cut, cases.lack = best.cut, best.lack
         lacks = np.abs(best.lack) > self.rounding
         cases.kappa = np.where(lacks, np.where(best.lack < 0, -steep, steep), best.kappa)
         in_high = best.in_high.sum(axis=1)
@@ -402,3 +424,15 @@ class _LevelSearch:
             if mass <= self.cone.t and support >= self.cone.lightest_support_c:
                 v = np.where(S, self.cone.top_c(support), np.where(middle, 1.0, 0.0))
                 self.found.add(with_least(v[:, None], self.P, self.cone.least)[:, 0])
+
+
+def _lines(
+    P: Floats,
+    gains: tuple[Floats, Floats],
+    places: NDArray[np.uint8],
+    of_set: tuple[Floats, Floats],
+    of_both: tuple[Floats, Floats],
+) -> BestKappa:
+    """Return the best kappas for gains in S and in S', and for ends of the masses of S, and of S and S' together."""
+    may_high, may_mid, must = (places & _HIGH) > 0, (places & _MID) > 0, (places & _OUT) == 0
+    return KappaLines(P, *gains, may_high, may_mid, must, *of_set, *of_both).best()
