@@ -8,7 +8,7 @@ from importlib import import_module
 
 import click
 
-from mechdesign.cli.common_options import common_options, with_common_options
+from mechdesign.cli.common_options import CheckedGroup, common_options, with_common_options
 from mechdesign.version import __version__
 
 _WIDEST = 110  # columns of a help text
@@ -59,7 +59,7 @@ class _Imported(UserDict[str, click.Command]):
         return len(_SUMMARIES)
 
 
-class _InOrder(click.Group):
+class _InOrder(CheckedGroup):
     """A group that lists its commands in their order, and without importing them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click calls it

@@ -6,6 +6,7 @@ click's context, where `is_quiet` and `is_verbose` find it.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import click
@@ -29,6 +30,57 @@ def with_common_options(command: click.Command, version: str) -> click.Command:
     for inner in getattr(command, "commands", {}).values():
         with_common_options(inner, version)
     return command
+
+
+class CheckedGroup(click.Group):
+    """A group whose commands take each option once, but for those that are meant to be repeated.
+
+    Otherwise the last one would win in silence, even where it is the privacy parameter.
+
+    Examples
+    --------
+    >>> @click.group(cls=CheckedGroup)
+    ... def tools():
+    ...     pass
+    >>> @tools.command()
+    ... @click.option("--epsilon")
+    ... def design(epsilon):
+    ...     click.echo(epsilon)
+    >>> tools.main(["design", "--epsilon", "1"], standalone_mode=False)
+    1
+    >>> tools.main(["design", "--epsilon", "1", "--epsilon", "2"], standalone_mode=False)
+    Traceback (most recent call last):
+    click.exceptions.UsageError: --epsilon is given 2 times; give it once
+    """
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the name of a command, the command and its arguments, after checking these."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None and not ctx.resilient_parsing:
+            context = click.Context(command, parent=ctx, info_name=name, **command.context_settings)
+            check_given_once(context, rest)
+        return name, command, rest
+
+
+def check_given_once(context: click.Context, arguments: list[str]) -> None:
+    """Refuse an option that is given several times and takes one value.
+
+    Raises
+    ------
+    click.UsageError
+        Which names the option. Other faults are left to the command.
+    """
+    try:
+        _, _, order = context.command.make_parser(context).parse_args(list(arguments))
+    except click.UsageError:
+        return
+    for option, times in Counter(order).items():
+        repeatable = not isinstance(option, click.Option) or option.multiple or option.count
+        if times > 1 and not repeatable and not (option.is_flag and not option.secondary_opts):
+            names = "/".join([option.opts[-1], *option.secondary_opts[-1:]])
+            raise click.UsageError(f"{names} is given {times} times; give it once", context)
 
 
 def is_quiet() -> bool:

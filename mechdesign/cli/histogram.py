@@ -13,6 +13,7 @@ from typing import Any, Literal
 import click
 
 from mechdesign.cli import places
+from mechdesign.cli.common_options import CheckedGroup
 from mechdesign.cli.json_output import Labels, Output, Text, Whole, print_output
 from mechdesign.cli.output import print_facts, show_values_option
 from mechdesign.data.counts import count_column, read_counts
@@ -58,7 +59,7 @@ class HistogramOutput(Output):
     record: Text | None
 
 
-@click.group("histogram")
+@click.group("histogram", cls=CheckedGroup)
 def histogram_command() -> None:
     """Release counts of categories with noise, and a record of what that guarantees."""
 

@@ -66,9 +66,9 @@ def sweep_command(
       mechdesign sweep grid.toml -o results/ --scheduler tcp://host:8786
 
     SWEEP.toml has a title, a table [[source]] for each prior (a name and counts, or data and column), and one value or
-    a list of epsilon, delta or radius, samples, lower, set and utility; also baselines, tol and time_limit. A mistake
-    of the file is refused before anything is solved: an unknown key or name, text for a number, a source that cannot be
-    read, a grid of which no point is a problem.
+    a list of epsilon, delta or radius, samples, lower or cap, set and utility; also baselines, tol and time_limit. A
+    mistake of the file is refused before anything is solved: an unknown key or name, text for a number, a source that
+    cannot be read, a grid of which no point is a problem.
 
     The table is FOLDER/SWEEP.parquet and FOLDER/SWEEP.csv, with one row for each problem: its inputs, value, bound and
     leakage, the mechanisms it is compared with, and the file of its mechanism, in FOLDER/mechanisms. Each result is a

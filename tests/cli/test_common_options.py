@@ -142,6 +142,28 @@ def test_quiet_and_verbose_do_not_go_together(refused, given):
     refused("usage", *given, shown="give one of them")
 
 
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        (("design", *DESIGN, "--epsilon", "2"), "--epsilon is given 2 times; give it once"),
+        (("design", *DESIGN, "--cap", "2", "--cap", "3"), "--cap is given 2 times"),
+        (("design", *DESIGN, "--cap=2", "--cap=2", "--cap=2"), "--cap is given 3 times"),
+        (("design", "counts.csv", "--by", "a", "--cover", "--no-cover"), "--cover/--no-cover is given 2 times"),
+        (("privatize", *PRIVATIZE[1:], "-o", "r.csv", "--output", "s.csv"), "--output is given 2 times"),
+        (("histogram", "discrete", "--plan", "--epsilon", "1", "--epsilon", "2"), "--epsilon is given 2 times"),
+    ],
+)
+@pytest.mark.usefixtures("files")
+def test_no_option_is_given_twice(refused, given, shown):
+    refused("usage", *given, shown=shown)
+
+
+def test_flags_and_lists_may_be_repeated(files):
+    assert files("verify", "m.json", "-q", "-q") == (0, "", "")
+    status, out, _ = files("table", *DESIGN, "--floor-of", "never", "0.1", "--floor-of", "former", "0.1")
+    assert status == 0, out
+
+
 @few_long_runs
 def test_colours_only_where_they_are_wanted(files, run, monkeypatch):
     for name in ("NO_COLOR", "FORCE_COLOR", "TERM"):
