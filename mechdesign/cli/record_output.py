@@ -46,6 +46,7 @@ class RecordsPromised(Printed):
     views: list[PromisedView]
     leakage: Number
     lower: Nearest | None = None
+    cap: Nearest | None = None
     lower_leakage: Number | None = None
     secret: Text | None = None
     samples_asserted: Literal[True] | None = None

@@ -32,7 +32,20 @@ if TYPE_CHECKING:
     from mechdesign.records.views_of_records import RecordViews
 
 _MOST_IMPOSSIBLE = 1 << 24  # bytes
-_OWN = {"epsilon", "delta", "known", "secret", "data", "no_header", "output", "as_json", "bits", "tol", "time_limit"}
+_OWN = {
+    "epsilon",
+    "cap",
+    "delta",
+    "known",
+    "secret",
+    "data",
+    "no_header",
+    "output",
+    "as_json",
+    "bits",
+    "tol",
+    "time_limit",
+}
 _STANDARD_ERROR = 0.01
 
 
@@ -218,7 +231,10 @@ def designed_views(
     columns = (options.columns or "").split(",")
     auto = options.groups is not None and source.delta is not None
     chosen = given(
-        delta=source.delta, known=source.known or None, choices=group_choices(len(columns)) if auto else None
+        cap=source.cap,
+        delta=source.delta,
+        known=source.known or None,
+        choices=group_choices(len(columns)) if auto else None,
     )
     return design_records(views, source.epsilon, **chosen, **search, progress=progress)
 
@@ -301,6 +317,8 @@ def _best_groups(
 ) -> Sequence[tuple[str, ...]]:
     from mechdesign.records.attribute_groups import best_groups
 
+    if source.cap is not None:
+        raise click.UsageError("--groups auto finds the best groups without a cap; beside --cap name groups: job+town")
     if options.pairs or options.side or any(len(group) > 1 for group in groups):
         raise click.UsageError("--groups auto is for single --columns, without --pairs and --side")
     known: dict[str, Any] = {"delta": source.delta} if source.delta is not None else {"known": source.known}
@@ -397,7 +415,8 @@ def _facts(found: RecordDesign, mechanism: Any, title: str, output: str | None) 
         ratio = found.error / found.bound
         above = f"{percent(ratio - 1)} above it" if ratio < 2 else f"{ratio:.3g} times it"
         within = "optimal" if found.optimal else f"the error is {above}"
-        text = f"{text_below(found.bound, 6)} / n for any mechanism of whole records; {within}"
+        whose = "any mechanism of whole records" + ", with a cap or without" * (mechanism.guarantee.cap is not None)
+        text = f"{text_below(found.bound, 6)} / n for {whose}; {within}"
         facts.append(("lower bound", text))
     if output is not None:
         facts.append(("written", "standard output" if output == STANDARD else output))

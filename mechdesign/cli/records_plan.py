@@ -75,7 +75,7 @@ def plan_designed(
     options: ReportOptions, count: int | None, records: RecordOptions, source: Source, *, as_json: bool
 ) -> int:
     """Plan for views that are designed from a sample, or from tables of counts, as `mechdesign design` takes them."""
-    taken = {"epsilon", "delta", "known", "data", "no_header", "show_values", "time_limit"}
+    taken = {"epsilon", "cap", "delta", "known", "data", "no_header", "show_values", "time_limit"}
     refuse_others({*RecordOptions.__dataclass_fields__, *_OWN, *taken}, "--columns")
     files = files_of(records, source)
 

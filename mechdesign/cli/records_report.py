@@ -160,6 +160,8 @@ def _promise(promise: RecordPromise) -> dict[str, Any]:
         "everyone": promise.holds_every_prior,
         "factor": factor,
         "example": up(100 * min(Fraction(1), factor / 100), 3),
+        "cap": None if promise.cap is None else float(promise.cap),
+        "cap_factor": None if promise.cap is None else promise.cap.exp_up,
         "least_factor": None if lower is None else 1 / lower.exp_up,
         "epsilon": float(promise.epsilon),
         "lower": None if lower is None else float(lower),

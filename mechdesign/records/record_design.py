@@ -207,6 +207,7 @@ def design_records(  # noqa: PLR0913 - each is a choice of its own
     views: Mapping[str, object] | Sequence[View],
     epsilon: object,
     *,
+    cap: object = None,
     delta: object = None,
     known: bool = False,
     choices: int | None = None,
@@ -232,6 +233,9 @@ def design_records(  # noqa: PLR0913 - each is a choice of its own
     epsilon : number or str
         The leakage about the whole record that no report exceeds. Where a view has a secret, it is the leakage about
         that attribute, and nothing is promised about the rest of the record.
+    cap : number or str, optional
+        A second promise: local differential privacy of the whole record with this level, whatever the distribution is
+        and whatever is known about the person. Also beside a secret. The bound for all mechanisms leaves it out.
     delta : number or str, optional
         The probability that the samples mislead, of all views together: each view with counts gets an equal part.
     known : bool
@@ -289,9 +293,9 @@ def design_records(  # noqa: PLR0913 - each is a choice of its own
     for view, prior in zip(shown, sets, strict=True):
         with _naming(view):
             if prior is None:
-                tasks.append(StringTask(len(tasks), view, epsilon, part))
+                tasks.append(StringTask(len(tasks), view, epsilon, cap, part))
             else:
-                problem = DesignProblem(prior, epsilon, EstimationError(view.workload))
+                problem = DesignProblem(prior, epsilon, EstimationError(view.workload), cap=cap)
                 tasks.append(MatrixTask(len(tasks), view.name, problem, (tol, bits, time_limit)))
     designs = designed(tasks, executor, tell)
     chosen = views.bins if bins is None and isinstance(views, RecordViews) else bins or {}

@@ -11,6 +11,9 @@ epsilon-PML for a set B_i, the whole is epsilon-PML for every joint law whose vi
 the law of view i but for probability delta_i, all do but for the sum of the delta_i (a union bound).
 
 With a secret the promise is about that attribute alone (`mechdesign.records.record_secret`).
+
+With a cap every K_i keeps local differential privacy with it. Then so does the whole, for any two records, because w_i
+cancels there too: whatever is known about the person beforehand, also how the attributes depend on each other.
 """
 
 from __future__ import annotations
@@ -57,6 +60,12 @@ class RecordPromise:
         return max(found, key=lambda one: one.exp_down) if len(found) == len(self.of_views) else None
 
     @property
+    def cap(self) -> Epsilon | None:
+        """The greatest cap of a view; None where a view has none."""
+        found = [guarantee.cap for _, guarantee in self.of_views if guarantee.cap is not None]
+        return max(found, key=lambda one: one.exp_down) if len(found) == len(self.of_views) else None
+
+    @property
     def delta(self) -> Fraction | None:
         """The sum of the deltas of the views, at most 1; None where the set of a view has none."""
         deltas = [promise.delta for _, promise in self.of_views if not promise.holds_every_prior]
@@ -83,12 +92,18 @@ class RecordPromise:
 
     def in_words(self) -> str:
         """Return the promise in words."""
+        cap = "" if self.cap is None else f"local differential privacy of the record with cap = {self.cap}"
+        always = f"; and {cap}, whatever the distribution is" if cap else ""
         sides = f"epsilon = {self.epsilon}" + ("" if self.lower is None else f" and lower = {self.lower}")
         if self.holds_every_prior:
-            return f"PML with {sides} about the whole record for every prior, which is local differential privacy"
+            return (
+                f"PML with {sides} about the whole record for every prior, which is local differential privacy{always}"
+            )
         if self.secret is None:
             return (
                 f"PML with {sides} about the whole record for every joint law whose views lie in the sets of the parts"
+                f"{always}"
             )
         law = f"every joint law of {shorten(self.secret)} and the record whose views lie in the sets of the parts"
-        return f"PML with {sides} about {self.whose} for {law}; nothing is promised about the rest of the record"
+        rest = always or "; nothing is promised about the rest of the record"
+        return f"PML with {sides} about {self.whose} for {law}{rest}"

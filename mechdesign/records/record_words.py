@@ -65,6 +65,7 @@ class RecordWords:
             return facts
         if self.secret is not None:
             others = f"everything else in the record, as far as that says nothing about {shorten(self.secret)}"
+            others += "" if promise.cap is None else f", and as far as cap = {promise.cap} allows"
             facts.append(("not protected", others))
         if promise.delta is not None:
             words = "the sum over the views: the true law of one of them lies outside with at most this probability"
@@ -96,6 +97,7 @@ class RecordWords:
         promise = self.guarantee
         asked = {
             "lower": promise.lower,
+            "cap": promise.cap,
             "lower_leakage": self.lower_leakage,
             "secret": self.secret,
             "samples_asserted": promise.asserts_samples or None,

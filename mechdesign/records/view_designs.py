@@ -86,6 +86,7 @@ class StringTask:
     place: int
     view: View
     epsilon: object
+    cap: object
     delta: Fraction | None
 
     @property
@@ -107,7 +108,7 @@ class StringTask:
                 raise InputError.needless_argument("split is for a sample that proves, without heavy; leave it out")
             parts = split_sample(counts, share, form=options.get("form", "nfc"))
             counts, options["heavy"] = parts.evidence, parts.heavy
-        return design_windows(counts, self.epsilon, delta=self.delta, known=self.delta is None, **options)
+        return design_windows(counts, self.epsilon, cap=self.cap, delta=self.delta, known=self.delta is None, **options)
 
 
 def _run(task: MatrixTask | StringTask) -> Design | WindowDesign:

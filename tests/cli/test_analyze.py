@@ -158,7 +158,7 @@ def test_what_is_not_certified_is_shown_with_status_3(command, here, monkeypatch
         (["across.csv", *BALL], "labels-differ", "transpose"),
         (["short.csv", *BALL], "wrong-size", "short.csv"),
         (["nan.csv", *BALL], "not-a-number", "nan.csv"),
-        (["m.csv", *BALL, "--utility", "accuracy"], "unknown-choice", ""),
+        (["m.csv", *BALL[:4], "--utility", "accuracy"], "unknown-choice", ""),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

@@ -10,6 +10,7 @@ import time
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from command_options import replaced
 from datasets import check_reported_once, noisy, published, told, write_part, write_parts
 
 
@@ -70,7 +71,7 @@ def test_globs_and_files_without_a_header(here, command):
     ],
 )
 def test_what_is_refused_has_status_2(refused, arguments, code, shown):
-    refused(code, *PRIVATIZE, *arguments, shown=shown)
+    refused(code, *replaced(PRIVATIZE, arguments), shown=shown)
 
 
 def test_jobs_are_for_parts(here, refused):

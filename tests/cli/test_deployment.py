@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from command_options import replaced
 
 import mechdesign as md
 
@@ -32,11 +33,12 @@ def here(here, mechanism):
 
 
 def privatize(command, *options, file="records.csv", column="level", mechanism="m.json", output="reports.csv"):
-    return command("privatize", file, "--column", column, "--mechanism", mechanism, "-o", output, *options)
+    given = ("--column", column, "--mechanism", mechanism, "-o", output)
+    return command("privatize", file, *replaced(given, options))
 
 
 def estimate(command, *options, file="reports.csv", column="level", mechanism="m.json"):
-    return command("estimate", file, "--column", column, "--mechanism", mechanism, *options)
+    return command("estimate", file, *replaced(("--column", column, "--mechanism", mechanism), options))
 
 
 @pytest.mark.parametrize("output", ["reports.csv", "reports.parquet"])

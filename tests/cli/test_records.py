@@ -2,6 +2,8 @@
 
 import csv
 import json
+import subprocess
+import sys
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
@@ -14,6 +16,7 @@ from mechdesign import L1Ball
 from mechdesign.records import RecordMechanism
 
 N = 6_000
+DESIGN = ("design", "--data", "records.csv", "--columns", "sex,age", "--bins", "age=18:65", "--epsilon", "1", "--known")
 
 
 @pytest.fixture
@@ -192,6 +195,34 @@ def test_a_false_whole_is_refused_though_each_view_is_proved(command, design, re
     Path("missing.csv").write_text("sex,driver,age\nf,yes,\n")
     refused("missing-value", "privatize", "missing.csv", "--mechanism", "records.json", "-o", "reports.csv")
     refused("missing-value", "design", "--data", "missing.csv", "--columns", "age", "--epsilon", "1", "--known")
+
+
+def test_a_cap_is_for_the_whole_record(command, design, refused):
+    status, out, err = design("--cap", "2", "--json")
+    assert (status, err) == (0, "")
+    assert json.loads(out)["cap"] == 2
+    made = RecordMechanism.load("records.json")
+    assert {str(part.mechanism.guarantee.cap) for part in made.parts} == {"2"}
+    status, out, _ = command("verify", "records.json")
+    assert (status, "cap = 2" in out) == (0, True)
+    verifier = Path(__file__).parents[2] / "examples" / "verify_records.py"
+    assert subprocess.run([sys.executable, verifier, "records.json"], check=False, capture_output=True).returncode == 0
+    status, out, _ = design("--cap", "2", "--secret", "driver", columns="sex,age", output="about.json")
+    assert status == 0
+    assert "as far as cap = 2 allows" in " ".join(out.split())
+    for file, told in (
+        ("records.json", "the promise does not hold against them, but the cap does"),
+        ("about.json", "Only the cap is promised against them"),
+    ):
+        assert command("report", file, "-o", "page.html", "--no-compare")[0] == 0
+        page = Path("page.html").read_text()
+        assert told in page
+        assert "more than 7.39 times" in page
+        assert "Nothing is promised" not in page
+    taken = ("--reports", "1000", "--json", *DESIGN[1:])
+    errors = [json.loads(command("plan", *taken, *cap)[1])["mechanisms"][0]["error"] for cap in (("--cap", "2"), ())]
+    assert errors[0] > errors[1]
+    refused("usage", *DESIGN, "--groups", "auto", "--cap", "2", shown="groups")
 
 
 def test_keys_may_stand_in_any_order(command, design):

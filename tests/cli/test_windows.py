@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from command_options import replaced
 from pages import well_made
 
 from mechdesign.windows import WindowMechanism
@@ -35,7 +36,7 @@ def rows(path):
 
 def design(command, *options, source=("--data", "records.csv", "--column", "word"), output="words.json"):
     promise = ("--epsilon", "1", "--delta", "1e-3", "--seeds", "20", "--buckets", "64")
-    return command("design", *source, "--windows", *promise, *options, *(["-o", output] if output else []))
+    return command("design", *source, "--windows", *replaced(promise, options), *(["-o", output] if output else []))
 
 
 def privatize(command, *options, file="records.csv", output="reports.csv", mechanism="words.json"):
@@ -235,7 +236,7 @@ HITTERS = ("--reference", "part.csv", "--characters", "s0123456789", "--kept", "
 
 def prefixes(command, *options, output="prefixes.json"):
     wanted = ("--split", "1/5", "--evidence", "part.csv", "--prefixes", "1,2,3")
-    return design(command, *wanted, *options, source=("--counts", "counts.csv"), output=output)
+    return design(command, *replaced(wanted, options), source=("--counts", "counts.csv"), output=output)
 
 
 def test_from_a_sample_to_frequent_strings(command):
