@@ -120,7 +120,8 @@ def test_code_does_not_grow_unseen():
     # 37,836 before pictures left out the rarest reports, and `verify` ended where the claimed bound is proved.
     # 37,869 before designs of more than 150 categories exchanged columns, and forms were functions of the mass.
     # 38,060 before rectangles of kind C had a multiplier at each corner.
-    assert code <= 38_110
+    # 38,110 before options given twice were refused, and whole records took a cap.
+    assert code <= 38_130
     every = sum(map(measures.code_lines, MODULES.values()))
     assert sum(map(measures.import_lines, MODULES.values())) <= 0.135 * every
 

@@ -77,8 +77,9 @@ def check_given_once(context: click.Context, arguments: list[str]) -> None:
     except click.UsageError:
         return
     for option, times in Counter(order).items():
-        repeatable = not isinstance(option, click.Option) or option.multiple or option.count
-        if times > 1 and not repeatable and not (option.is_flag and not option.secondary_opts):
+        if times == 1 or not isinstance(option, click.Option) or option.multiple or option.count:
+            continue
+        if option.secondary_opts or not option.is_flag:
             names = "/".join([option.opts[-1], *option.secondary_opts[-1:]])
             raise click.UsageError(f"{names} is given {times} times; give it once", context)
 
