@@ -31,7 +31,7 @@ from mechdesign.records.record_certificate import (
 )
 from mechdesign.records.record_mechanism import RecordMechanism
 from mechdesign.records.record_parts import WEIGHT_BITS, RecordOptimality, RecordPart
-from mechdesign.records.record_secret import secret_of, tables_of
+from mechdesign.records.record_secret import ShownSet, secret_of, tables_of
 from mechdesign.records.record_views import View, evidence_apart
 from mechdesign.records.record_weights import shares_for_targets, whole_weights
 from mechdesign.records.shared_tables import shared_tables
@@ -283,11 +283,7 @@ def design_records(  # noqa: PLR0913 - each is a choice of its own
     listed = [(view, prior) for view, prior in zip(given, sets, strict=True) if prior is not None]
     told = [(view.name, view.attributes, prior) for view, prior in listed]
     secret, tables = secret_of(told), list(tables_of(told))
-    for shared in shared_tables(tables):
-        if shared.contradicts:
-            raise InputError.evidence_contradicts(shared.contradiction())
-    if lost := no_joint_law(tables):
-        raise InputError.evidence_contradicts(lost.contradiction())
+    _check_joint_law(tables)
     part = _part(given, delta)
     tasks: list[MatrixTask | StringTask] = []
     for view, prior in zip(shown, sets, strict=True):
@@ -320,6 +316,15 @@ def _views(given: Mapping[str, object] | Sequence[View]) -> tuple[View, ...]:
         if shown.count(frozenset(view.attributes)) > 1:
             raise InputError.column_twice(f"two views show {' and '.join(view.attributes)} alone; give one of them")
     return found
+
+
+def _check_joint_law(tables: Sequence[ShownSet]) -> None:
+    """Refuse tables of which no joint law has all."""
+    for shared in shared_tables(tables):
+        if shared.contradicts:
+            raise InputError.evidence_contradicts(shared.contradiction())
+    if lost := no_joint_law(tables):
+        raise InputError.evidence_contradicts(lost.contradiction())
 
 
 def _part(views: Sequence[View], delta: object) -> Fraction | None:
