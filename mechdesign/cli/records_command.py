@@ -207,7 +207,7 @@ def design_views(
     if as_json:
         print_output(_printed(found, mechanism, title, output), error)
     else:
-        print_facts(_facts(found, mechanism, title, output), err=standard)
+        print_facts([*_facts(found, mechanism, title, output), *_edges(options, source)], err=standard)
     return print_error(error)
 
 
@@ -378,6 +378,15 @@ def _impossible(path: str | None) -> list[dict[str, str]]:
     if any(None in row or None in row.values() for row in rows):
         raise InputError.malformed_table(f"{path} has lines of other lengths than its first; give a field a column")
     return [{name: value for name, value in row.items() if value} for row in rows]
+
+
+def _edges(options: RecordOptions, source: Source) -> list[tuple[str, str]]:
+    """Return a warning where the sample that delta is about has chosen edges of bins."""
+    chosen = [name for name, text in _named(options.bins, "--bins") if isinstance(_bins(name, text), int)]
+    if source.delta is None or not chosen:
+        return []
+    which = " and ".join(map(shorten, chosen))
+    return [("not covered", f"edges of {which} that the sample chose, by delta; take edges from elsewhere: 18:65")]
 
 
 def _uncertified(found: RecordDesign) -> LimitError:

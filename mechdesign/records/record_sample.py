@@ -103,7 +103,8 @@ class RecordSample:
                     f"bins or labels are given for {shorten(name)}; accepted: {shorten(names, 200)}"
                 )
         filled = [
-            _filled(name, column, missing) for name, column in zip(names, columns_of(records, names), strict=True)
+            _filled(name, column, missing, given.get(name))
+            for name, column in zip(names, columns_of(records, names), strict=True)
         ]
         found = zip(names, filled, strict=True)
         encoded = {name: _encoded(name, column, given.get(name), listed.get(name), weights) for name, column in found}
@@ -160,8 +161,14 @@ class _Encoded:
     means: Floats | None = None
 
 
-def _filled(name: str, column: Any, missing: str | None) -> Any:
-    """Return a column with the label of missing values in their place."""
+def _filled(name: str, column: Any, missing: str | None, bins: object) -> Any:
+    """Return a column with the label of missing values in their place.
+
+    Raises
+    ------
+    InputError
+        If there is no such label, and for one that is a number where numbers are put into bins.
+    """
     import pyarrow as pa
 
     if not column.null_count:
@@ -171,7 +178,13 @@ def _filled(name: str, column: Any, missing: str | None) -> Any:
             f"{column.null_count} records lack a value of {shorten(name)}; a missing value must be a value of its own: "
             "give its label as missing (--missing of design), such as ?, or replace it in the records"
         )
-    return column.cast(pa.string()).fill_null(canonical_label(missing))
+    label = canonical_label(missing)
+    if bins is not None and is_number(label):
+        raise InputError.ambiguous_labels(
+            f"{column.null_count} records lack a value of {shorten(name)}, whose numbers are put into bins, and the "
+            f"label of missing values is the number {label}, which a bin would hold; give another label, such as ?"
+        )
+    return column.cast(pa.string()).fill_null(label)
 
 
 def people_of(column: Any, name: str) -> NDArray[np.int64]:

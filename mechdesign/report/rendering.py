@@ -104,6 +104,7 @@ def _environment() -> jinja2.Environment:
     environment.filters |= {
         "label": label,
         "labels": labels,
+        "view_name": view_name,
         "plain": plain,
         "up": numbers.up,
         "down": numbers.down,
@@ -139,6 +140,17 @@ def label(text: str) -> Markup:
     <bdi class="label">&lt;b&gt;</bdi>
     """
     return Markup('<bdi class="label">{}</bdi>').format(plain(text))
+
+
+def view_name(text: str) -> Markup:
+    """Return the name of a view of records, which a line may break between its columns and not within them.
+
+    Examples
+    --------
+    >>> print(view_name("sex+<b>"))
+    <bdi class="label view">sex+<wbr>&lt;b&gt;</bdi>
+    """
+    return Markup('<bdi class="label view">{}</bdi>').format(Markup("+<wbr>").join(plain(text).split("+")))
 
 
 def labels(texts: Iterable[str], most: int = _SHOWN) -> Markup:

@@ -342,6 +342,17 @@ def test_an_attribute_of_a_view_is_not_copied_beside_its_report(design, refused)
     assert "undo the privacy" in refused("column-twice", "privatize", "records.csv", *given, "--keep", "sex")
 
 
+def test_edges_that_the_sample_chose_are_told(command):
+    given = ("design", "--data", "records.csv", "--columns", "sex,age", "--epsilon", "1")
+    for options, told in (
+        (("--bins", "age=2", "--delta", "1e-9"), True),
+        (("--bins", "age=40.5", "--delta", "1e-9"), False),
+        (("--bins", "age=2", "--known"), False),
+    ):
+        status, out, _ = command(*given, *options)
+        assert (status, "edges of 'age' that the sample chose" in " ".join(out.split())) == (0, told)
+
+
 def test_names_bins_and_missing_values_that_can_be_read_in_two_ways_are_refused(command, refused):
     known = ("--epsilon", "1", "--known")
     Path("plus.csv").write_text("sex,driver,sex+driver\nf,yes,1\nm,no,2\n")
@@ -352,6 +363,7 @@ def test_names_bins_and_missing_values_that_can_be_read_in_two_ways_are_refused(
     Path("missing.csv").write_text("sex,age\nf,20\nm,\n,30\nf,40\nm,50\n")
     given = ("design", "--data", "missing.csv", "--columns", "sex,age", "--bins", "age=30:45", *known, "-o", "m.json")
     assert "--missing" in refused("missing-value", *given)
+    assert "a bin would hold" in refused("ambiguous-labels", *given, "--missing", "99")
     assert command(*given, "--missing", "?")[0] == 0
     assert RecordMechanism.load("m.json").alphabets["age"] == ("under 30", "30 to under 45", "45 or more", "?")
     assert command("privatize", "missing.csv", "--mechanism", "m.json", "--missing", "?", "-o", "reports.csv")[0] == 0

@@ -12,10 +12,10 @@ ALLOWED = frozenset(
         r"\w+",
         "html head meta title style body header nav main section footer h1 h2 h3 p ul li a div dl dt dd table caption "
         "thead tbody tfoot tr th td span strong code pre bdi data figure figcaption details summary svg desc path rect "
-        "text",
+        "text wbr",
     )
 )
-VOID = {"meta", "path", "rect"}  # the only elements of pages without an end (as pages write them)
+VOID = {"meta", "path", "rect", "wbr"}  # the only elements of pages without an end (as pages write them)
 
 
 @dataclass
