@@ -4,6 +4,7 @@ from itertools import product
 
 import pytest
 from combined import kept
+from hypothesis.internal.conjecture import providers
 
 
 @pytest.mark.parametrize("sizes", [(3, 5), (4, 4), (2, 3, 6), (7,)])
@@ -33,3 +34,9 @@ def test_a_quick_run_leaves_combinations_out(one, other, request):
     SEEN.append((one, other))
     if request.config.option.markexpr == "not slow":
         assert len(SEEN) <= 3
+
+
+@pytest.mark.skipif(not hasattr(providers, "_get_local_constants"), reason="this Hypothesis reads no modules")
+def test_examples_are_the_same_whatever_is_loaded():
+    """Those of a module, as 8473625119 here, would be drawn from the moment on at which some test loads it."""
+    assert not providers._get_local_constants().set_for_type("integer")

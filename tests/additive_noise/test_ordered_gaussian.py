@@ -17,6 +17,7 @@ def density(sigma):
     return lambda t: -(t**2) / (2 * sigma**2) - math.log(sigma * math.sqrt(2 * math.pi))
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("sigma", [0.3, 1, 3])
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 1.9])
 def test_one_prior_has_the_tail_that_is_integrated_between_crossings(sigma, epsilon):
@@ -34,6 +35,7 @@ def test_two_numbers_have_the_delta_of_the_binary_attribute(p, sigma):
     assert found == pytest.approx(binary, rel=1e-6)
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize(
     "known",
     [md.L1Ball(P, "0.1"), md.L1Ball(P, "0.4"), md.ConvexHull([[0.1, 0.15, 0.4, 0.35], [0.3, 0.1, 0.1, 0.5]])],

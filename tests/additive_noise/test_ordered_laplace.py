@@ -212,7 +212,9 @@ def test_means_below_the_bounds_of_the_arithmetic_are_infinite_and_not_too_small
 
 
 @pytest.mark.parametrize(
-    ("name", "factor"), [("adult-hours-per-week", 1.63), ("adult-age", 1.41)], ids=["hours", "age"]
+    ("name", "factor"),
+    [pytest.param("adult-hours-per-week", 1.63, marks=pytest.mark.slow), ("adult-age", 1.41)],
+    ids=["hours", "age"],
 )
 def test_adult_needs_less_noise_than_local_differential_privacy(name, factor):
     known = read_problem(f"problems/{name}.toml").problem.uncertainty

@@ -41,6 +41,7 @@ def test_the_recipe_of_the_help_ends_in_estimates(command):
     assert "not identifiable" not in command(*commands[-1])[1]
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize(
     "source", [("--counts", "counts.csv"), ("--data", "records.csv", "--column", "answer")], ids=["counts", "data"]
 )

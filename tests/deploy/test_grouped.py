@@ -339,7 +339,7 @@ def test_twenty_thousand_groups_are_estimated():
     assert len(found) == MOST_GROUPS
 
 
-@pytest.mark.parametrize("outputs", [6, 60])
+@pytest.mark.parametrize("outputs", [6, pytest.param(60, marks=pytest.mark.slow)])
 def test_estimates_of_groups_are_those_of_each_alone(outputs):
     mechanism = mechanism_of(np.random.default_rng(1).dirichlet(np.ones(outputs), 4))
     tables = np.random.default_rng(2).multinomial(40, np.full(outputs, 1 / outputs), size=300).tolist()

@@ -101,6 +101,7 @@ def best_top_k(P, e):
     return max(Fraction(e) * sum(P[:k]) / (e + k - 1) for k in range(1, len(P) + 1))
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("size", [3, 5, 8, 12])
 @pytest.mark.parametrize("epsilon", [0.5, 1, 2])
 def test_best_accuracy_under_ldp_is_randomized_response_with_prior(size, epsilon):

@@ -133,6 +133,7 @@ def run(command, folder, text, *arguments):
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("attribute", [(), ("smokes",)])
 def test_the_command_gives_the_reports_of_the_package(attribute, command, files):
     names = [f"id {i}" for i in range(500)] + ["a\tb", "é", "e\u0301", "日本語"]
@@ -144,6 +145,7 @@ def test_the_command_gives_the_reports_of_the_package(attribute, command, files)
     assert out.split("\n")[:-1] == md.Mechanism.load(files / "m.json").privatize(values, key=key, ids=names)
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize(
     ("line", "told"),
     [

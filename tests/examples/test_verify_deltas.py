@@ -74,7 +74,11 @@ def test_a_tail_that_is_its_level_is_rare():
 
 
 @pytest.mark.parametrize(
-    ("n", "size", "delta"), [*FLEETS, *(pytest.param(*fleet, marks=pytest.mark.slow) for fleet in LARGE)]
+    ("n", "size", "delta"),
+    [
+        *(pytest.param(*fleet, marks=pytest.mark.slow if fleet[0] > 10**6 else ()) for fleet in FLEETS),
+        *(pytest.param(*fleet, marks=pytest.mark.slow) for fleet in LARGE),
+    ],
 )
 def test_a_radius_of_the_package_is_the_least_for_the_script_too(n, size, delta):
     """From 300 to 10^8 samples, in seconds, where the package compares balls at one place."""

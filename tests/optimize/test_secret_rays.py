@@ -38,6 +38,7 @@ def listed(rays):
     return found
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize(
     ("values", "size", "count"),
     [

@@ -33,6 +33,7 @@ def best_with_tail(prior, exp_epsilon, utility, delta):
     return -linprog(-worth, A_ub=[price], b_ub=[delta], A_eq=columns, b_eq=np.ones(P.size)).fun
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("utility", UTILITIES, ids=lambda utility: utility.name)
 @pytest.mark.parametrize("prior", PRIORS, ids=len)
 def test_no_mechanism_with_the_tail_is_worth_more(prior, utility):

@@ -123,7 +123,10 @@ class ExactTest:
 
 @pytest.mark.parametrize(
     ("counts", "delta", "events", "region"),
-    [((26, 10, 4), "1e-3", 0.602247, 0.647447), ((90, 60, 30), "1e-9", 0.816946, 0.843196)],
+    [
+        ((26, 10, 4), "1e-3", 0.602247, 0.647447),
+        pytest.param((90, 60, 30), "1e-9", 0.816946, 0.843196, marks=pytest.mark.slow),
+    ],
 )
 def test_exact_tests_could_be_worth_more_for_few_samples(counts, delta, events, region):
     members = list(ExactTest(counts).members(float(delta), 48))

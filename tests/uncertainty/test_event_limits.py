@@ -44,7 +44,7 @@ def test_every_count_may_occur_where_the_samples_are_not_the_total():
         assert counts_of_events(counts, samples).tolist() == list(range(samples + 1))
 
 
-@pytest.mark.parametrize("samples", [40, 70, 400])
+@pytest.mark.parametrize("samples", [40, 70, pytest.param(400, marks=pytest.mark.slow)])
 def test_the_limits_of_all_counts_are_proved(samples):
     for level in (LEVEL, Fraction(1, 10**40)):
         least = limits_of(samples, level).least
@@ -105,7 +105,7 @@ def test_a_line_just_above_a_limit_is_refused(samples):
         assert not limits.allows((Fraction(1), Fraction(k, samples) - q))
 
 
-@pytest.mark.parametrize("samples", [23, 60, pytest.param(400, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("samples", [23, *(pytest.param(samples, marks=pytest.mark.slow) for samples in (60, 400))])
 def test_lines_together_are_allowed_if_each_is(samples):
     limits = limits_of(samples)
     lines = limits.lines()
@@ -128,9 +128,10 @@ def test_where_floats_prove_nothing_exact_tails_decide(tails, monkeypatch):
     assert not limits.allows((alpha, gamma - Fraction(1, 10**9)))
 
 
-def test_a_set_of_many_samples_is_read_without_its_limits(monkeypatch):
+@pytest.mark.parametrize("symbols", [300, pytest.param(1_200, marks=pytest.mark.slow)])
+def test_a_set_of_many_samples_is_read_without_its_limits(monkeypatch, symbols):
     """They take seconds where the level is below all floats, as for 1,200 symbols."""
-    evidence = ((1,) * 1_200, 20_000, Fraction(1, 10**9))
+    evidence = ((1,) * symbols, 20_000, Fraction(1, 10**9))
     lines = EventLimits.of(*evidence).lines(5)
     monkeypatch.setattr(EventLimits, "least", property(lambda limits: pytest.fail("limits were computed")))
     assert EventLimits.of(*evidence).allows(*lines)

@@ -20,6 +20,7 @@ probabilities = ["0.5", "0.5"]
 """
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("made", KINDS)
 @pytest.mark.parametrize("first", [True, False], ids=["first", "second"])
 def test_a_factor_of_every_kind(made, first, tmp_path):

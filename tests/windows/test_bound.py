@@ -37,6 +37,7 @@ def test_the_root_of_the_trace_is_just_below_that_of_eigenvalues(size, seed):
         assert change / 2 / steps[at] == pytest.approx(slope[at], rel=1e-3, abs=1e-6 * found)
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "4"])
 @pytest.mark.parametrize("size", [10, 60])
 def test_it_is_the_bound_of_caps_that_eigenvalues_give(epsilon, size):

@@ -11,6 +11,7 @@ from mechdesign.windows.shrinkage import shrunken
 from tests.windows.test_string_estimates import COUNTS, NEW, UNSEEN, populations, reported
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("distance", [0, 0.5, 1, 3, 30])
 @pytest.mark.parametrize("size", [3, pytest.param(10, marks=pytest.mark.slow), 60])
 def test_the_risk_is_never_above_that_of_the_reports(size, distance):

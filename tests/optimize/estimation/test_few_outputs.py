@@ -359,6 +359,7 @@ def test_the_command_writes_what_verify_accepts(source, tmp_path, capsys):
     assert "all claims hold" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_record_tells_the_limit(source, capsys):
     assert run(["design", *source, "--utility", "estimation-error", "--outputs", "5", "--json"]) == 0
     record = json.loads(capsys.readouterr().out)

@@ -38,6 +38,7 @@ def test_numbers_at_the_ends_of_floats_prove_no_false_bound(radius, workload, nu
                     assert 0 <= found.lower_bound <= least
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("power", [-1060, -1000, -500, 500, 1000, 1019])
 @pytest.mark.parametrize("radius", ["0", "0.1", "2"])
 def test_a_multiple_of_a_certificate_proves_the_same(radius, power):

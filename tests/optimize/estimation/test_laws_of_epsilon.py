@@ -30,6 +30,7 @@ def power(radius, low, high, size, growth):
     return np.log(ratios) / np.log(growth(float(high)) / growth(float(low)))
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("size", [10, 12])
 @pytest.mark.parametrize(("radius", "margin"), [(0, 2e-3), ("0.02", 0.03)])
 def test_pml_errors_grow_as_1_over_exp_epsilon_minus_1(size, radius, margin):
@@ -38,6 +39,7 @@ def test_pml_errors_grow_as_1_over_exp_epsilon_minus_1(size, radius, margin):
     assert 1 - margin <= least <= greatest <= 1 + margin
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("size", [6, 10, 12])
 @pytest.mark.parametrize(("low", "high"), [("0.05", "0.1"), ("0.1", "0.2")])
 def test_ldp_errors_grow_as_1_over_epsilon_squared(size, low, high):
@@ -68,6 +70,7 @@ def test_a_design_that_tells_nothing_to_the_precision_of_floats_is_refused(radiu
         md.design(problem)
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("radius", ["0", "0.1", "2"])
 @pytest.mark.parametrize("epsilon", ["1e-8", "1e-10", "1e-11"])
 def test_a_tiny_epsilon_has_a_value_and_a_bound_on_the_right_sides(epsilon, radius):

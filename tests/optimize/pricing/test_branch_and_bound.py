@@ -47,9 +47,10 @@ def test_boxes_and_rays_price_alike(uncertainty, exp_epsilon, utility, seed):
     assert price.columns >= 1000 or price.upper <= listed + CERTIFIED * max(1.0, abs(listed))
 
 
-def test_boxes_and_rays_price_alike_on_dozens_of_random_sets():
+@pytest.mark.parametrize("rounds", [8, pytest.param(24, marks=pytest.mark.slow)])
+def test_boxes_and_rays_price_alike_on_dozens_of_random_sets(rounds):
     rng = np.random.default_rng(20)
-    for number in range(24):
+    for number in range(rounds):
         size, exp_epsilon = int(rng.integers(3, 8)), float(rng.choice([1.1, 1.5, math.e, 10.0]))
         of_hull = random_hull(rng, size, int(rng.integers(1, 4)))
         uncertainty = of_hull if number % 2 else random_ball(rng, size, str(rng.choice(["0", "0.02", "0.2", "2"])))

@@ -21,6 +21,7 @@ HULL = md.ConvexHull([["0.5", "0.3", "0.1", "0.1"], ["0.4", "0.2", "0.3", "0.1"]
 LATE = 0.0  # a time that has passed
 
 
+@pytest.mark.combined
 @pytest.mark.parametrize("utility", [md.MutualInformation(), md.SquaredHellinger()], ids=lambda u: u.name)
 @pytest.mark.parametrize(
     ("pricing", "known"),

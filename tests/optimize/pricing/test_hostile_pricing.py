@@ -11,6 +11,7 @@ from flint import arb
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from refusals import raises
+from repetitions import examples
 
 import mechdesign as md
 from mechdesign.errors import LimitError
@@ -24,7 +25,7 @@ from mechdesign.optimize.pricing.knapsack import KnapsackPricing, knapsack_searc
 from mechdesign.optimize.pricing.price import Price, averaged, equal_groups
 from mechdesign.optimize.pricing.two_valued import CountedCone, TwoValues
 
-EXAMPLES = int(os.environ.get("MECHDESIGN_HOSTILE_EXAMPLES", "15"))
+EXAMPLES = int(os.environ.get("MECHDESIGN_HOSTILE_EXAMPLES", examples(15)))
 LITTLE = EnumerationEffort(1 << 6, 1 << 8, 1 << 8, 2)
 MOST_COUNTED = 20_000  # in all: more takes tables of a size that a test need not fill
 TIGHT = 1e-7
