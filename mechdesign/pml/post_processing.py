@@ -242,8 +242,10 @@ def _tail(outputs: MergedOutputs, epsilon: Epsilon) -> TailAfterPostProcessing:
         return found
     e, prior, proof = float(epsilon.exp_down), outputs.known.center, _Proof(outputs, epsilon.exp_down)
     worst: set[tuple[int, Prior]] = set()
+    solved_at: set[Prior] = set()
     for _ in range(_MOST_PRIORS):
         before = found
+        solved_at.add(prior)
         weights, prices = _solved(outputs, witnesses, e, prior)
         proof.add({of: _multiplier(price) for of, price in zip(witnesses, prices.tolist(), strict=True)})
         found = replace(found, bound=float_up(min(proof.bound, Fraction(1))), multipliers=proof.multipliers)
@@ -260,7 +262,9 @@ def _tail(outputs: MergedOutputs, epsilon: Epsilon) -> TailAfterPostProcessing:
         kept, value, post = _attained(outputs, reports, weights, epsilon.exp_up)
         if value > Fraction(found.value):
             found = replace(found, value=-float_up(-value), post_processing=post, symbols=kept)
-        if outputs.one_prior or not (found.value > before.value or found.bound < before.bound):
+        # Of corners that are equally weak one is solved at a time, and the bound falls with the last of them.
+        another = proof.weakest_corner is not None and prior not in solved_at
+        if outputs.one_prior or not (another or found.value > before.value or found.bound < before.bound):
             break
     return found
 
