@@ -24,6 +24,7 @@ settings.register_profile("thorough", deadline=None, derandomize=True, suppress_
 settings.register_profile("quick", settings.get_profile("thorough"), max_examples=25)
 
 _PROCESSES = 2  # for the whole suite; a few files are quicker in the one that runs already
+_EACH = 3  # of these instances of a sampled statement one is quick
 
 
 def pytest_configure(config):
@@ -52,13 +53,15 @@ def pytest_collection():
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Mark as slow what the marker `combined` leaves to the slow run: each value of each parameter is tried without."""
+    """Mark as slow what the markers `combined` and `sampled` leave to the slow run."""
     families = {}
     for item in items:
-        if item.get_closest_marker("combined") and not item.get_closest_marker("slow"):
-            families.setdefault((item.parent.nodeid, item.originalname), []).append(item)
-    for family in families.values():
-        quick = set(kept([item.callspec.params for item in family]))
+        for name in ("combined", "sampled"):
+            if item.get_closest_marker(name) and not item.get_closest_marker("slow"):
+                families.setdefault((name, item.parent.nodeid, item.originalname), []).append(item)
+    for (name, *_), family in families.items():
+        given = [item.callspec.params for item in family]
+        quick = set(kept(given) if name == "combined" else range(0, len(given), _EACH))
         for k, item in enumerate(family):
             if k not in quick:
                 item.add_marker(pytest.mark.slow)

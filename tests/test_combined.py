@@ -7,6 +7,7 @@ from combined import kept
 from hypothesis.internal.conjecture import providers
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("sizes", [(3, 5), (4, 4), (2, 3, 6), (7,)])
 def test_each_value_of_each_parameter_is_tried_in_as_few_combinations_as_the_longest_list_has(sizes):
     lists = {f"p{k}": [f"{k}.{j}" for j in range(size)] for k, size in enumerate(sizes)}
@@ -34,6 +35,17 @@ def test_a_quick_run_leaves_combinations_out(one, other, request):
     SEEN.append((one, other))
     if request.config.option.markexpr == "not slow":
         assert len(SEEN) <= 3
+
+
+TRIED = []
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("number", range(7))
+def test_a_quick_run_samples_instances(number, request):
+    TRIED.append(number)
+    if request.config.option.markexpr == "not slow":
+        assert set(TRIED) <= {0, 3, 6}
 
 
 @pytest.mark.skipif(not hasattr(providers, "_get_local_constants"), reason="this Hypothesis reads no modules")

@@ -56,6 +56,7 @@ SLOW = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "path",
     [pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.stem in SLOW else []) for path in FILES],

@@ -121,6 +121,7 @@ def test_a_grid_misses_peaks_that_the_bound_finds():
     assert reached(np.linspace(0, 1, 10_001), 12.0, 0.05).max() < 1e-9
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("sigma", ["1e-300", 1e-3, 0.1, 0.3, 1.5, 4.7, 30.0, 1e300])
 def test_what_is_attained_is_within_the_stated_tolerance_of_the_bound(sigma):
     for epsilon in (1e-9, 0.01, 0.5, 0.69, "log(2)", 0.7, 3.0, 30.0):

@@ -48,6 +48,7 @@ def test_epsilon_min_refines_the_grid():
     assert between >= fine - 1e-12
 
 
+@pytest.mark.slow
 def test_tail_agrees_with_a_sum_and_with_sampling():
     y = np.linspace(-12, 14, 1_300_001)
     mixture = sum(q * np.exp(gaussian(y - x)) for q, x in zip(PRIOR, POINTS, strict=True))

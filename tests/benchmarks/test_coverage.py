@@ -37,6 +37,7 @@ def test_coverage_of_every_mechanism_within_one_per_cent(reports):
         assert 94 <= min(shares) <= max(shares) <= most, line
 
 
+@pytest.mark.slow
 def test_coverage_of_frequencies_that_are_mostly_0_among_the_records():
     runs, rare = 2_000, np.array([0.9996, 0.0002, 0.0002])
     simulation = coverage.Simulation(mechanism_of(randomized_response(3, 3.0)), rare)
@@ -45,6 +46,7 @@ def test_coverage_of_frequencies_that_are_mostly_0_among_the_records():
     assert np.abs(found - 0.95).max() <= 0.01 + 3 * np.sqrt(0.95 * 0.05 / runs)
 
 
+@pytest.mark.slow
 def test_what_is_known_is_left_out():
     blocks = np.block([[np.ones((1, 1)), np.zeros((1, 2))], [np.zeros((2, 1)), randomized_response(2, 3.0)]])
     found = coverage.Simulation(mechanism_of(blocks), np.array([0.5, 0.3, 0.2])).measure(1_000, 20)

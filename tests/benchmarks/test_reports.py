@@ -153,6 +153,7 @@ def test_a_job_that_loses_records_is_not_reported(monkeypatch, tmp_path):
         list(reports.streamed(tmp_path, "csv", 10))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux says what a process held")
 def test_the_peak_is_that_of_the_job_alone(tmp_path):
     mine = np.ones(40_000_000)

@@ -116,6 +116,7 @@ def test_limits_of_a_value_hold_the_closed_form_of_randomized_response():
         assert low - 1e-15 <= value <= high + 1e-15, utility
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "family",
     [

@@ -49,6 +49,7 @@ def made(request, here, command):
     return "m.json"
 
 
+@pytest.mark.sampled
 def test_the_file_says_it_and_verify_repeats_it(made, here, command):
     text = (here / made).read_text()
     assert '"asserted_samples": 300' in text

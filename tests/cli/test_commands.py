@@ -121,6 +121,7 @@ def test_json_of_a_design_has_the_keys_of_the_contract(command, here):
     assert record["output"] == "m.json"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [

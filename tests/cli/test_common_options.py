@@ -110,6 +110,7 @@ def test_every_help_fits_its_terminal(path, monkeypatch):
             assert len(line) <= max(width, 90), line
 
 
+@pytest.mark.sampled
 @runs
 def test_a_quiet_command_prints_nothing_and_does_the_same(files, run):
     assert files(*RUNS[run], "-q") == (0, "", "")
@@ -164,6 +165,7 @@ def test_flags_and_lists_may_be_repeated(files):
     assert status == 0, out
 
 
+@pytest.mark.sampled
 @few_long_runs
 def test_colours_only_where_they_are_wanted(files, run, monkeypatch):
     for name in ("NO_COLOR", "FORCE_COLOR", "TERM"):
@@ -179,6 +181,7 @@ def test_colours_only_where_they_are_wanted(files, run, monkeypatch):
     assert ESCAPE not in "".join(files(*RUNS[run])[1:])
 
 
+@pytest.mark.sampled
 @few_long_runs
 def test_no_number_is_cut_or_wrapped(files, run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "1000")

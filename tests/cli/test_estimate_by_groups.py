@@ -131,6 +131,7 @@ def test_folders_by_keys_of_partitions(command, here):
     assert told["parts"] == {"counted": 2, "planned": 2}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("by", [(), ("--by", "region"), ("--by", "day"), ("--by", "day", "--by", "region")])
 def test_pictures(command, here, by):
     ending = "svg" if len(by) == 2 else "png"
@@ -151,6 +152,7 @@ def test_more_groups_than_a_terminal_holds(command, here, monkeypatch):
     assert "10 more groups are not shown; -o FILE writes all of them." in out
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("options", "code", "shown"),
     [

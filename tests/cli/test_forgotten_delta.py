@@ -44,6 +44,7 @@ def test_known_belongs_to_the_l1_ball(refused):
     refused("usage", *COMMANDS["design"], "--known", "--delta", "0.1", "--set", "box", shown="--known")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "arguments",
     [

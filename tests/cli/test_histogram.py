@@ -93,6 +93,7 @@ def test_json_says_the_same(command, name):
         assert 0 < record["delta"] < 1
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", CASES)
 def test_a_plan_needs_no_data(command, here, name):
     k = [] if name == "laplace" else ["-k", 4]

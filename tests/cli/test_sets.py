@@ -17,6 +17,7 @@ def here(here):
     return here
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", kinds_from_counts())
 def test_a_design_for_every_kind(here, command, kind):
     status, out, _ = command("design", *GIVEN, "--set", kind, "-o", "m.json", "--json")
@@ -75,6 +76,7 @@ def test_planning_without_data_takes_no_set(refused):
     refused("usage", "plan", *options, shown="--set")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("delta", "told"), [("1/3", "0.33333333333333337"), ("1e-400", "5e-324"), ("0.3", "0.3")])
 def test_delta_is_told_no_smaller_than_it_is(here, command, delta, told):
     status, out, _ = command("design", *GIVEN[:4], "--delta", delta, "--set", "box", "-o", "m.json")

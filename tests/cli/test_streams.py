@@ -193,6 +193,7 @@ def test_streams_are_given_back(here, capsys):
     assert capsys.readouterr().out.endswith("still open\n")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("columns", ["0", "1", "20"])
 def test_a_terminal_that_is_too_narrow_loses_no_text(here, capsys, monkeypatch, columns):
     monkeypatch.setenv("COLUMNS", columns)

@@ -29,6 +29,7 @@ def test_the_gain_is_the_total_variation_of_reports(seed, size, outputs):
     assert value == pytest.approx(np.abs((P0 - P1) @ K).sum() / 2, abs=1e-12)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("epsilon", [0.5, 1, 2])
 def test_under_local_differential_privacy_the_best_test_has_its_closed_form(epsilon):
     everybody = md.L1Ball(KNOWN.center, 2)
@@ -50,6 +51,7 @@ def test_what_is_told_is_at_most_the_contraction():
         assert found.value <= most.bound * np.abs(np.subtract(P0, P1)).sum() / 2 + 1e-9
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("epsilon", [0.2, 0.5, 0.6, 0.9, 1.3])
 def test_with_a_known_prior_two_symbols_are_told_apart_for_sure_if_both_fit_into_sets_that_are_likely_enough(epsilon):
     """Reports S and its complement keep the promise if both have probability at least exp(-epsilon), and only then."""

@@ -12,6 +12,7 @@ BALL = md.L1Ball.from_counts(COUNTS, delta="1e-3")
 UTILITIES = [md.MutualInformation(), md.EstimationError(), md.WorstCaseUtility(md.MutualInformation())]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("utility", UTILITIES, ids=lambda utility: utility.name)
 def test_comparisons_plans_pages_and_sweeps_show_the_same_rivals(utility):
     problem = md.DesignProblem(BALL, 1, utility)

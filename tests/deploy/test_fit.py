@@ -45,6 +45,7 @@ FEW_AND_MANY = [10, 100, 20_000]
 QUICK = set(zip(list(LEVELS)[::3], itertools.cycle(FEW_AND_MANY)))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("name", "reports"),
     [

@@ -35,6 +35,7 @@ def counted(found):
 # Containers
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "by",
     [

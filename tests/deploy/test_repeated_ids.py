@@ -47,6 +47,7 @@ def error_of(counts, of="records"):
     return md.estimate_frequencies(counted, mechanism(), of=of, method="least-squares").standard_errors[0]
 
 
+@pytest.mark.slow
 def test_the_error_is_that_of_the_persons_and_not_of_the_rows(folder):
     # Of one record the report has variance p (1 - p); the textbook inverse divides by 1 - 2 p, with p = 5/16.
     p = 5 / 16

@@ -126,6 +126,7 @@ def run_cell(content, names, shell):
         run_python(code, names)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "path",
     [

@@ -26,6 +26,7 @@ def killed(number: int) -> int:
     return number
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("jobs", [None, 1, 2])
 def test_each_item_is_answered_once_and_an_error_belongs_to_its_item(jobs: int | None) -> None:
     with opened_executor(jobs) as executor:

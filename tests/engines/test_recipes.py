@@ -239,6 +239,7 @@ def test_what_the_page_says_of_other_values(survey):
     assert found.to_pylist() == as_text
 
 
+@pytest.mark.slow
 def test_a_lazy_column_draws_again_each_time_it_is_computed(survey):
     pytest.importorskip("polars")
     done = survey.run("A lazy column of fresh randomness is wrong")

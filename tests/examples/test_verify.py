@@ -741,6 +741,7 @@ def test_ten_million_samples_are_decided(bound, script):
     assert script(json.dumps(table).encode()) == ("delta is false: the samples do not support the radius", 1)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("counts", "size"),
     [

@@ -73,6 +73,7 @@ def test_a_tail_that_is_its_level_is_rare():
     assert not verify.is_supported(1, Fraction(1, 2), 2, Fraction(3, 4) - Fraction(1, 10**15), "observed-sums", [1, 0])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("n", "size", "delta"),
     [

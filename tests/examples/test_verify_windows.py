@@ -37,6 +37,7 @@ def prove(monkeypatch):
     return verify_windows.prove
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("options", WORLDS)
 def test_what_the_package_writes_is_proved_from_the_file_and_from_the_sample(prove, options):
     content = window_files.to_json(designed(**options).mechanism)
@@ -184,6 +185,7 @@ def test_the_verifier_is_short_and_needs_the_standard_library_alone():
     assert imported - beside <= sys.stdlib_module_names
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("content", "status"), [(None, 0), (b"{}", 2), (b"[", 2), (b'{"schema": 1}', 2)])
 def test_the_status_says_what_happened(tmp_path, content, status):
     made = window_files.to_json(designed().mechanism) if content is None else content

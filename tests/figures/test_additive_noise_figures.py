@@ -216,6 +216,7 @@ def probability(epsilon, sigma, q):
     return total
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("figure", LINES)
 def test_delta_1_is_what_a_grid_search_over_the_ball_finds(curves, figure):
     p = 0.3 if figure is figure_7 else 0.5

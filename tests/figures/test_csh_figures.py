@@ -24,6 +24,7 @@ def table(request):
     return list(kept(request.param))
 
 
+@pytest.mark.slow
 def test_the_figures_are_computed_in_small_sizes():
     rows = figure_csh_3b.compute(quick=True)
     assert len(rows) == 5 * len(gshm_csh.CURVES)

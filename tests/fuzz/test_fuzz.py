@@ -48,6 +48,7 @@ def test_every_fuzzer_has_a_share():
     assert INPUTS.keys() == {*FUZZERS, *ATTACKS}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("share", [16, pytest.param(1, marks=pytest.mark.slow)], ids=["a sixteenth", "all"])
 @pytest.mark.parametrize("name", INPUTS)
 def test_hostile_input(room, name, share):

@@ -68,6 +68,7 @@ def test_a_sum_that_does_not_close_is_bounded_by_the_union(monkeypatch, wide):
         assert ball.upper() <= 1
 
 
+@pytest.mark.slow
 def test_release_probability_of_many_counters_in_30_digits():
     import mpmath
 
@@ -122,6 +123,7 @@ def brute_force(gamma, sigma, tau, epsilon, counts, points):
     return appears, np.maximum(p - math.exp(epsilon) * survives, 0).sum() * cell
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("k", "sigma", "tau", "epsilon", "counts"),
     [
@@ -249,6 +251,7 @@ def test_thresholds_hold_and_are_least():
             assert tau == 0 or csh_delta(k, sigma, tau * (1 - 1e-11), epsilon, analysis) > delta * (1 - 1e-8)
 
 
+@pytest.mark.slow
 def test_the_least_sigma_has_a_threshold_and_less_has_none():
     for k, epsilon, delta in ((1, 1, 1e-6), (10**5, 50, 1e-300), (7, 0, 0.3), (5, "1e-6", 0.01)):
         for analysis in ("proved", "theorem-11", "theorem-12"):

@@ -154,6 +154,7 @@ def test_jensen_is_between_the_truth_and_lemma_20(k, sigma, tau):
     assert found <= float(tails.split(2 * tau))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("threshold", [0, 1, 5, 12, 40])
 def test_sums_of_bounds_are_above_the_probability_to_many_digits(threshold):
     tails = Tails.of(1, Fraction(3, 2))  # both noises have variance 9

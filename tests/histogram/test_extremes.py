@@ -82,6 +82,7 @@ def test_shares_of_releases_fall_with_the_threshold():
         assert shares[-1] > j / k
 
 
+@pytest.mark.slow
 def test_every_sum_of_few_counters_is_below_1_in_ball_arithmetic():
     greatest = 0.0
     for k in range(2, 36):

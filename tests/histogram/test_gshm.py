@@ -73,6 +73,7 @@ def test_exact_is_the_greatest_integrated_hockey_stick(k, sigma, tau):
         assert gshm_delta(k, sigma, tau, epsilon) == pytest.approx(expected, abs=1e-10)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("sigma", "tau", "epsilon"), [(1, 1.5, 0.35), (3, 12, 0.1), (0.8, 0.3, 2.0), (2, 1, 1.0)])
 def test_every_split_has_the_greater_of_its_two_integrated_hockey_sticks(monkeypatch, sigma, tau, epsilon):
     """Looked at one by one: all mixed splits that we tried stay below the greater of the two ends, which hides them."""

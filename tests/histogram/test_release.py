@@ -108,6 +108,7 @@ def test_correlated_noise_has_its_covariance(make, step, runs):
     np.testing.assert_allclose(errors.mean(axis=0), 0, atol=5 * math.sqrt(variance / runs))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("runs", [400, pytest.param(4_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", PLANS)
 def test_new_counters_are_released_with_a_probability_of_at_most_delta(name, runs):
@@ -205,6 +206,7 @@ def test_a_series_is_a_mapping():
 # Plans
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("make", "delta", "threshold"),
     [
@@ -457,6 +459,7 @@ def spread_of(plan, counts, runs, **options):
     return np.array(rows), np.array(subtracted, dtype=float)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "kind",
     [

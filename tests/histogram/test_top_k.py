@@ -25,6 +25,7 @@ def neighbours(most, size):
             yield np.array(counts), np.array(counts) + user
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("k", [1, 2, 3, 4, 5])
 def test_the_reduction_is_k_sparse_and_monotonic(k):
     # Lemma 13, and how the subtracted count moves with the others.
@@ -80,6 +81,7 @@ def test_other_counts_are_refused(counts, k, code):
         top_k_counts(counts, k)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("analysis", ["proved", "theorem-11", "theorem-12"])
 def test_without_a_released_count_it_is_the_sparse_mechanism(analysis):
     assert top_k_delta(10, 30, 120, 0.35, analysis) == csh_delta(10, 30, 120, 0.35, analysis)

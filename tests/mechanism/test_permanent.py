@@ -165,6 +165,7 @@ def test_parts_cannot_be_moved_from_one_text_to_the_next():
     assert len(found) == 8
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("bits", [3, 4, 16, 17, 31, 32, 33, 52])
 def test_reports_have_the_probabilities_of_the_integers(bits):
     size = 30_000

@@ -99,6 +99,7 @@ print(md.design(md.DesignProblem(hull, 1, md.ChiSquare()), method="boxes").certi
 """
 
 
+@pytest.mark.slow
 def test_the_number_of_threads_that_others_have_begun_with_does_not_matter():
     done = subprocess.run([sys.executable, "-c", ANOTHER_POOL], capture_output=True, text=True, check=True)
     assert done.stdout == "True\n"

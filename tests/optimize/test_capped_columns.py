@@ -269,6 +269,7 @@ def test_forms_with_a_common_number_have_exact_prices_at_a_known_prior(overlooke
     assert all(exact) != bool(overlooked)
 
 
+@pytest.mark.slow
 def test_the_cone_of_the_prior_alone_bounds_errors_of_a_ball():
     """Near epsilon its bound is the better one; the optimum of the ball by its list is above all of them."""
     ball = md.L1Ball.from_counts(FALLING[:7], radius="0.05")

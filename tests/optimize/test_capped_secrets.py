@@ -63,6 +63,7 @@ def some_joint(rng, values, size):
     return md.SecretPromise(joint.tolist(), known=True)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("values", "size", "count"), [(2, 3, 30), (2, 4, 20), (3, 4, 20), (4, 4, 15), (2, 5, 5)])
 def test_the_list_holds_every_extreme_ray_and_columns_of_the_cone_alone(values, size, count):
     rng = np.random.default_rng([values, size])
@@ -118,6 +119,7 @@ def test_information_is_that_of_all_vertices(cap, utility):
         assert md.verify(solved.mechanism).optimal
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("cap", CAPS)
 def test_the_least_error_is_that_of_all_vertices(cap):
     for known in (KNOWN, *(md.SecretPromise(counts, delta="0.1", limits=limits) for counts, limits in WITHIN)):

@@ -61,6 +61,7 @@ def test_information_is_that_of_a_program_over_all_rays_in_rationals(known, cap)
     assert md.verify(found.mechanism).optimal
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("cap", "share"), [("1", 0.4092), ("1.5", 0.4911), ("2", 0.5589), ("3", 0.6267), ("5", 0.6417)]
 )

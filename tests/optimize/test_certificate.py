@@ -30,6 +30,7 @@ def test_any_dual_vector_bounds_the_optimum(ball, epsilon, utility, seed):
         assert md.optimize.certify(problem, multipliers).upper_bound >= solved.value
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("most", [1, 20, 4_000_000])
 @given(balls(2, 9), st.sampled_from(F_INFORMATIONS))
 def test_full_disclosure_is_the_utility_of_every_symbol_alone(most, ball, utility):

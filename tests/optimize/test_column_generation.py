@@ -85,6 +85,7 @@ def test_tables_and_lists_have_the_same_optimum(utility, shape, rounds, by_table
         assert tables.stopped == ""
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("radius", ["0.01", "0.3", "1", "2"])
 def test_balls_as_printed_have_the_same_optimum(radius, by_tables):
     rng = np.random.default_rng(8)
@@ -150,6 +151,7 @@ def test_binary_and_k_ary_randomized_response_are_optimal_at_the_ends(size, by_t
 # Symmetries
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("utility", F_INFORMATIONS, ids=lambda u: u.name)
 def test_names_and_order_of_symbols_change_nothing(utility, by_tables):
     rng = np.random.default_rng(12)

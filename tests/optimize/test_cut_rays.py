@@ -95,6 +95,7 @@ def test_hulls_have_the_rays_that_all_systems_have(N, count, e, seed):
     assert {tuple(v) for v in (expected / expected.max(axis=0)).T.round(9).tolist()} <= found
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", PRODUCTS)
 def test_designs_for_products_are_certified_and_kept(name, tmp_path):
     known = PRODUCTS[name]

@@ -73,6 +73,7 @@ DEGENERATE = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("counts", "radius", "epsilon", "utility"), DEGENERATE)
 def test_programs_whose_duals_alternate_come_to_an_end(counts, radius, epsilon, utility):
     ball = md.L1Ball.from_counts(counts, radius=radius)

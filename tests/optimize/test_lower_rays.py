@@ -178,6 +178,7 @@ def test_more_symbols_than_pairs_can_be_priced_for_are_priced_by_boxes():
         check_listable(known, 1.1)
 
 
+@pytest.mark.slow
 def test_a_search_over_boxes_is_pricing_over_the_list():
     rng = np.random.default_rng(8)
     for known in (events(5), box(5), LowerLimits.from_counts(range(20, 25), "0.01")):

@@ -48,6 +48,7 @@ def check(name, problem, seconds, without=()):
     return table
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "kind",
     [slow_if(kind, {"float prior", "wide ball", "every prior", "l1 box", "relative ball", "product"}) for kind in SETS],
@@ -61,6 +62,7 @@ def test_all_methods_agree_on_small_problems(kind):
     assert {"gain-program", "extreme-rays", "limits-search"} & covered
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "kind", [slow_if(kind, {"every prior"}) for kind in ("known", "ball", "every prior", "box", "secret")]
 )

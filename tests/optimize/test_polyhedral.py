@@ -241,6 +241,7 @@ def anywhere(rng, size):
     yield md.SecretPromise([counts, [count + 5 for count in counts[::-1]]], known=True)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("which", range(4))
 def test_past_the_deadline_there_is_a_mechanism_and_a_bound_for_it(which):
     rng = np.random.default_rng(which)

@@ -23,6 +23,7 @@ def literal_proposition_2(ball, exp_epsilon, matrix):
     return [*rows, cp.sum(matrix, axis=1) == 1, matrix >= 0]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("rounds", [2, pytest.param(5, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("radius", ["0", "0.02", "0.5"])
 def test_as_printed_the_rows_are_proposition_2(radius, rounds):

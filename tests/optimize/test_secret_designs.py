@@ -280,6 +280,7 @@ def test_repeated_reports_and_post_processing_keep_to_the_definition():
         mechanism.product(mechanism)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("counts", "limits", "epsilon", "lower"),
     [

@@ -43,6 +43,7 @@ def brute_force_rays(known, problem):
     return rays.T / (known.prior @ rays.T)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("counts", "limits", "epsilon", "lower"), CASES)
 def test_the_least_error_is_that_over_all_rays_of_the_definition(counts, limits, epsilon, lower):
     known = md.SecretPromise(counts, delta="0.1", limits=limits)
@@ -56,6 +57,7 @@ def test_the_least_error_is_that_over_all_rays_of_the_definition(counts, limits,
     assert md.verify(solved.mechanism).optimal
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("counts", "limits", "epsilon", "lower"), CASES)
 def test_convex_functions_are_greatest_where_they_are_over_the_definition(counts, limits, epsilon, lower):
     known = md.SecretPromise(counts, delta="0.1", limits=limits)
@@ -122,6 +124,7 @@ def test_the_error_is_that_of_simulated_estimates(rounds):
     assert np.mean(losses) == pytest.approx(solved.value, abs=4 * np.std(losses) / len(losses) ** 0.5)
 
 
+@pytest.mark.slow
 def test_where_there_are_too_many_rays_the_gap_is_said(monkeypatch):
     """The bound is then for some joint distributions, between that of the counts alone and the error."""
     known = md.SecretPromise(JOINT, delta="0.05")

@@ -228,6 +228,7 @@ def test_two_sides_imply_local_differential_privacy_with_their_sum():
             assert not md.mechanism.prove(mechanism.numerators, mechanism.bits, md.Guarantee("0.7", everything)).holds
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("utility", [md.MutualInformation(), md.HammingAccuracy(), md.EstimationError()])
 def test_for_every_prior_the_lesser_side_is_the_epsilon_of_ldp(utility):
     known = md.L1Ball(P, 2)

@@ -162,6 +162,7 @@ def test_the_gain_over_theorem_12_at_equal_noise(k, percent):
     assert gain < 1 - correlated / twelve < 1.1 * gain
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("k", "sigma", "tau"),
     [
@@ -184,6 +185,7 @@ def hundred():
     return sigma, csh_threshold(100, sigma, EPSILON, DELTA)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("new", "changed", "share"),
     [(1, 54, 0.946), (5, 52, 0.76), (10, 50, 0.59), (20, 45, 0.41), (50, 30, 0.50), (99, 0, 0.99)],

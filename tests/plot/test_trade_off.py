@@ -27,6 +27,7 @@ def test_the_picture_shows_the_equations_and_the_plan():
     assert [list(line.get_xydata()[0]) for line in right.lines if len(line.get_xydata()) == 1] == [[3035, 2]]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("categories", "given"),
     [

@@ -145,6 +145,7 @@ def test_what_cannot_be_merged_is_refused():
     assert View(("x", "y"), {"a & b": 1, REST: 0}, merged=REST).merged == REST
 
 
+@pytest.mark.slow
 def test_delta_covers_that_the_sample_chooses_what_is_merged():
     """Of 900 equally likely pairs 20 were seen, all of them far too often."""
     rng, values = np.random.default_rng(1), [str(k) for k in range(30)]

@@ -93,6 +93,7 @@ def test_the_error_with_fakes_is_that_of_the_reports(d):
     assert sampled_with_fakes(laws[:, :2] / laws[:, :2].sum(axis=1, keepdims=True), f"log({e})").error > 0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("epsilon", "best", "equal", "parts", "published", "kept"),
     [

@@ -235,6 +235,7 @@ def test_what_is_not_accepted_is_refused():
         RecordEstimation(made).of_counts(counts)["sex"].matrix()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("reports", "share"), [(200, 0.5), (1_000, 0.1), (2_000, 0.9), (10_000, 0.01)])
 def test_the_draw_is_refuted_by_chance_as_rarely_as_said(reports, share):
     """The exact binomial chance of each number of reports, against the chi-square approximation."""

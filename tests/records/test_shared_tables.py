@@ -91,6 +91,7 @@ def random_set(rng, labels):
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(60))
 def test_two_sets_contradict_each_other_exactly_where_a_linear_program_finds_no_joint_law(seed):
     """They share a column of two values: two laws of it are one where its values have one probability in both."""

@@ -94,6 +94,7 @@ def test_an_objective_of_another_package_is_text():
     assert "the objective <script>objective</script>" in well_made(text).section("bound")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("letter", ["&", "<", "\U0001f600", "\u202e"])
 def test_the_longest_labels_fit_into_a_megabyte(letter):
     text = mechanism_page(

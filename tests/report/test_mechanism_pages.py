@@ -36,6 +36,7 @@ def same(text, number):
     return text == ("true" if number else "false") if isinstance(number, bool) else float(text) == number
 
 
+@pytest.mark.sampled
 def test_every_number_is_that_of_verify(solved, tmp_path, capsys):
     path = tmp_path / "m.json"
     solved.mechanism.save(path)
@@ -58,6 +59,7 @@ def test_every_number_is_that_of_verify(solved, tmp_path, capsys):
     assert set(facts) - shown <= set(numbers)
 
 
+@pytest.mark.sampled
 def test_a_page_says_that_coq_has_checked_the_promise(solved):
     theorem = Verdict("8.16.1", (), "{}", "0" * 64, None)
     page = page_of(solved.mechanism, theorem=theorem)
@@ -220,6 +222,7 @@ def test_the_leakage_of_each_report_is_proved(solved):
         )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", ["ball", "hull", "estimation", "both sides", "worst case", "secret"])
 def test_the_comparison_is_that_of_compare(kind):
     solved = designed(kind)

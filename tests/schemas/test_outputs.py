@@ -212,6 +212,7 @@ def test_a_key_that_no_schema_names_is_seen_here_and_is_no_error_of_a_reader(pri
         check_output(value)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("entry", described(), ids=lambda entry: entry.name)
 def test_a_schema_is_one_and_says_which(entry):
     found = document(entry.name)

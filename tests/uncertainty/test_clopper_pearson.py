@@ -53,6 +53,7 @@ def test_balls_contain_the_exact_tails(samples, data):
             assert found.rad() < 1e-15
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("samples", "k", "q"),
     [

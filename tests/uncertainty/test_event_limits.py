@@ -117,6 +117,7 @@ def test_lines_together_are_allowed_if_each_is(samples):
     assert not limits.allows(*lines[:-1], (lines[-1][0], lines[-1][1] - Fraction(1, 10**10)))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("tails", [np.nan, np.inf, 0.0])
 def test_where_floats_prove_nothing_exact_tails_decide(tails, monkeypatch):
     limits, asked = limits_of(100), []

@@ -56,6 +56,7 @@ def test_the_worst_prior_is_a_member_and_has_the_least_mean(known):
     assert known.contains(known.center)
 
 
+@pytest.mark.sampled
 @every_set
 def test_the_least_lift_is_at_the_greatest_mean(known):
     """The greatest mean by a linear program over the priors that the rows describe, apart from that of `max v - v`."""
@@ -91,6 +92,7 @@ def test_the_greatest_lift_is_at_the_worst_prior(known):
         assert known.exact_ratio(unit) == (1 / least if least else None)
 
 
+@pytest.mark.sampled
 @every_set
 def test_linear_rows_describe_the_support_function(known):
     rows = known.support_rows()

@@ -86,6 +86,7 @@ def test_the_best_line_is_nearly_the_whole_event_set():
     assert line >= events - 0.15 * (events - ball)
 
 
+@pytest.mark.slow
 def test_delta_zero_and_one_hundred_symbols():
     everything = RelativeBall.from_counts(COUNTS, 0)
     assert everything.alpha == 1

@@ -95,6 +95,7 @@ def value(known, epsilon, utility=None, tol=1e-10):
     return solved.value
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("known", "h", "worst", "numbers"), NAMED, ids=lambda x: repr(x) if hasattr(x, "kind") else "")
 def test_the_named_instance(known, h, worst, numbers):
     assert known.exact_worst_mean([3, 1, 0, 2]) == (Fraction(h), tuple(map(Fraction, worst.split())))
@@ -124,6 +125,7 @@ def test_sets_from_counts(made, least, values):
     assert known.labels == ("a", "b", "c", "d")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("column", "epsilon", "samples", "lower", "box", "events"),
     [

@@ -71,6 +71,7 @@ def test_sums_near_the_greatest_tail_prove_nothing_below_the_least_excess():
     assert log_worst_tail(10_000, excess, far).overlaps(tails[0])  # 10 of 10,000 have excess 0 at most
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("counts", "delta"),
     [

@@ -84,6 +84,7 @@ def test_order_and_subsets_change_nothing(known, rng):
             assert other.exact_support(column) == known.exact_support(column)
 
 
+@pytest.mark.sampled
 @objectives
 def test_designs_do_not_depend_on_order_or_on_subsets(objective):
     best = md.design(md.DesignProblem(THREE, 1, objective))
@@ -97,6 +98,7 @@ def test_designs_do_not_depend_on_order_or_on_subsets(objective):
     assert md.design(md.DesignProblem(more, 1, objective)).value == pytest.approx(best.value, rel=SOLVER)
 
 
+@pytest.mark.sampled
 @objectives
 def test_no_design_is_better_than_for_fewer_sets_and_none_for_a_cover_than_without(objective):
     """Utilities are compared at one reference prior: that of the union."""

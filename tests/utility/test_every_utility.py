@@ -37,24 +37,28 @@ def one(utility, v, P):
     return float(utility.mu(v[:, None], P)[0])
 
 
+@pytest.mark.sampled
 @every_utility
 @given(v=vectors, P=priors, factor=st.floats(0.001, 1000))
 def test_homogeneous(utility, v, P, factor):
     np.testing.assert_allclose(one(utility, factor * v, P), factor * one(utility, v, P), rtol=1e-9, atol=1e-9 * factor)
 
 
+@pytest.mark.sampled
 @every_utility
 @given(v=vectors, w=vectors, P=priors)
 def test_subadditive(utility, v, w, P):
     assert one(utility, v + w, P) <= one(utility, v, P) + one(utility, w, P) + 1e-10
 
 
+@pytest.mark.sampled
 @every_utility
 @given(v=vectors, P=priors)
 def test_gradient_times_column_is_the_utility(utility, v, P):
     np.testing.assert_allclose(utility.gradient(v, P) @ v, one(utility, v, P), rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.sampled
 @every_utility
 @given(v=vectors, w=vectors, P=priors)
 def test_gradient_supports_the_utility_from_below(utility, v, w, P):
@@ -81,6 +85,7 @@ def test_gradient_by_differences(utility):
         np.testing.assert_allclose(utility.gradient(v, P), differences, atol=1e-7)
 
 
+@pytest.mark.sampled
 @every_utility
 @given(v=vectors, P=priors, data=st.data())
 def test_bound_over_a_neighbourhood_holds_in_it(utility, v, P, data):

@@ -34,6 +34,7 @@ def test_no_query_hides_behind_a_heavy_one(heavy: float) -> None:
     assert light.value(matrix, [0.25] * 4) < np.inf
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("baseline", "error"),
     [

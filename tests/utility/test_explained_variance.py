@@ -120,6 +120,7 @@ def test_best_under_ldp_is_randomized_response_on_bins(values, counts, epsilon):
     assert design.certified
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("epsilon", "error"), [(0.5, 6.390933), (1, 5.815283), (2, 4.341382)])
 def test_years_of_education_under_ldp(epsilon, error):
     ldp = md.L1Ball.from_counts(EDUCATION, radius=2)
@@ -128,6 +129,7 @@ def test_years_of_education_under_ldp(epsilon, error):
     assert least_error(design, ldp, list(EDUCATION)) == pytest.approx(error, abs=6e-6)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("epsilon", "known", "ball"), [(0.5, 4.8739, 5.0548), (1, 2.2573, 2.4154), (2, 0.5988, 0.7868)]
 )
@@ -196,6 +198,7 @@ def test_symbols_of_equal_probability_keep_values_of_their_own(counts, values, e
     assert md.verify(design.mechanism).optimal
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("counts", "values", "epsilon"),
     [

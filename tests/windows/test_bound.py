@@ -84,6 +84,7 @@ def test_no_random_mechanism_beats_the_bounds(size, outputs, seed):
     assert (np.diag(covariance) >= string_bounds(P, epsilon, cap) * (1 - 1e-6)).all()
 
 
+@pytest.mark.slow
 def test_the_certified_optimum_is_above_the_bound():
     P = np.array(list(COUNTS.values())) / sum(COUNTS.values())
     ball = md.L1Ball.from_counts(COUNTS, known=True)

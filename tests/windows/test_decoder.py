@@ -18,6 +18,7 @@ TOTAL = sum(COUNTS.values())
 STRINGS = [*COUNTS, *UNSEEN]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("options", [{}, {"cap": "2"}, {"one_layer": 1}])
 def test_means_and_squares_are_those_of_the_matrix(options):
     found = designed(**options).mechanism

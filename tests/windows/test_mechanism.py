@@ -19,6 +19,7 @@ SHARES = [Fraction(n, TOTAL) for n in COUNTS.values()] + [Fraction(0)] * len(UNS
 STRINGS = [*COUNTS, *UNSEEN]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("epsilon", "options"),
     [("1", {}), ("log(2)", {}), ("0.5", {"one_layer": 1}), ("2", {}), ("1", {"cap": "1.5"}), ("0.5", {"cap": "4"})],
@@ -123,6 +124,7 @@ def test_a_cap_is_proved_from_windows_a_round():
     assert designed().mechanism.ldp_ratio is None
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("epsilon", "cap"), [("1", "1.5"), ("1", "3"), ("0.5", "1"), ("1", "4")])
 def test_the_error_under_a_cap_has_its_closed_form(epsilon, cap):
     """1/((1 - a)(b - 1)), a = b/exp(E): 5 % more than without a cap at (1, 4)."""

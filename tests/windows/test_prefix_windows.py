@@ -103,6 +103,7 @@ def test_what_is_read_is_what_was_written(tmp_path):
             PrefixWindows.load(path, sample)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "change",
     [
@@ -168,6 +169,7 @@ def world():
     return design.mechanism, {name: n / total for name, n in split.evidence.items()}, letters
 
 
+@pytest.mark.slow
 def test_strings_that_nobody_named_are_found_with_their_shares(world):
     mechanism, reference, letters = world
     rng = np.random.default_rng(8)

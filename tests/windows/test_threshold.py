@@ -17,6 +17,7 @@ def tail(samples, k, p):
     return sum(math.comb(samples, j) * p**j * (1 - p) ** (samples - j) for j in range(k, samples + 1))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("samples", "epsilon", "level", "expected"),
     [(60, "1", "1e-3", 35), (200, "0.5", "1e-6", 154), (400, "2", "1e-9", 100)],

@@ -94,6 +94,7 @@ def test_collisions_that_no_number_of_reports_makes_up_for_are_told():
     assert found.seeds_needed(10**6, 0) == 1
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("epsilon", ["0.3", "1", "2"])
 def test_the_spread_of_pairs_over_seeds_is_the_factor(epsilon):
     """k(c) is the variance over seeds of S_xx' of two light strings, over (c - 1)^2."""

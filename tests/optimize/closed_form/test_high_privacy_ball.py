@@ -225,6 +225,7 @@ def many_symbols(radius, utility, size=16, share=0.9):
     return md.DesignProblem(md.L1Ball.from_counts(counts, radius=2 * t), share * math.log(1 / (1 - p - t)), utility)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("radius", "utility"),
     [(1, md.MutualInformation()), (2, md.ChiSquare()), (0, md.SquaredHellinger()), (0, md.TotalVariation())],
@@ -243,6 +244,7 @@ def test_many_symbols_take_the_form_with_the_bound_of_exact_pricing(radius, util
     assert found <= solved.upper_bound + 1e-12
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("problem", "merge"),
     [

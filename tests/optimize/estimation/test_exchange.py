@@ -57,6 +57,7 @@ def test_groups_of_vectors_have_their_covariance():
         np.testing.assert_allclose(group @ group.T / 4, root @ root.T, atol=1e-10)
 
 
+@pytest.mark.slow
 def test_a_design_of_many_categories_is_bounded_from_both_sides():
     """Beyond 150 categories columns are exchanged, and forms are functions of the mass: both sides are close."""
     problem = md.DesignProblem(md.L1Ball.from_counts([1] * 160, known=True), "log(4)", md.EstimationError())

@@ -33,6 +33,7 @@ def prefix(N):
     return np.tril(np.ones((N, N)))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("N", SIZES)
 def test_prefix_workload_meets_values_computed_apart(N):
     found = best(N, "prefix")

@@ -57,6 +57,7 @@ def check(ball, e, found, workload):
     assert found.value == pytest.approx(error, rel=1e-4)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("column", "promise", "value", "near"), REFERENCES)
 def test_near_the_best_by_all_rays(column, promise, value, near):
     ball = ball_of(column, promise)
@@ -65,6 +66,7 @@ def test_near_the_best_by_all_rays(column, promise, value, near):
     assert value * (1 - 1e-5) <= found.value <= value * (1 + near)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", [*range(12), *(pytest.param(k, marks=pytest.mark.slow) for k in range(12, 24))])
 def test_random_problems(seed):
     rng = np.random.default_rng(seed)

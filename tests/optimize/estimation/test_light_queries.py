@@ -27,6 +27,7 @@ def _true_error(design: md.Design, W: list[list[object]]) -> float:
     return float(found)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("light", ["1e-2", "1e-5", "1e-7", "1e-8", "1e-9", "1e-12", "1e-30"])
 def test_a_light_query_is_estimated_at_hardly_any_cost(light: str) -> None:
     W = [[1, 0, 0, 0, 0], [0, 1, 0, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, light, 0]]
@@ -37,6 +38,7 @@ def test_a_light_query_is_estimated_at_hardly_any_cost(light: str) -> None:
     assert md.verify(found.mechanism).optimal
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("outputs", [pytest.param(4, marks=pytest.mark.slow), 5, 6, 20])
 def test_light_queries_are_estimated_with_few_outputs(outputs: int) -> None:
     W = np.diag([1, 1, 1e-9, 1e-9]).tolist()

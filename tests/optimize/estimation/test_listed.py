@@ -76,6 +76,7 @@ COLUMNS = [
 SLOW = {("occupation", "known"), ("occupation", "PML"), ("education", "known"), ("education", "PML")}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("name", "promise", "expected", "digits"),
     [pytest.param(*row, marks=[pytest.mark.slow] if row[:2] in SLOW else []) for row in COLUMNS],
@@ -212,6 +213,7 @@ OTHER_SETS = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("known", OTHER_SETS, ids=lambda known: known.kind)
 def test_sets_of_every_kind_have_certified_designs_that_no_random_mechanism_beats(known, tmp_path):
     problem = md.DesignProblem(known, 1, md.EstimationError())
@@ -315,6 +317,7 @@ def test_first_rays_that_leave_a_direction_out_are_not_the_end(prior, epsilon):
     assert found.value == pytest.approx(near.value, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_rays_of_symbols_that_were_never_seen_stay_in_the_program():
     """Their entries are up to exp(epsilon), so that weights of 1e-9 make up whole rows."""
     seen = {"a": 3, "b": 97, "c": 0, "d": 0, "e": 0}

@@ -56,6 +56,7 @@ def test_the_bound_is_that_of_all_rays_rounded_up():
         assert found.reached == pytest.approx(float(exact), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_the_bound_with_a_common_number_is_above_all_rays_and_near_the_greatest():
     """Each kappa proves a bound; the best of some is the greatest value but where no kappa has the set of it."""
     rng = np.random.default_rng(3)

@@ -99,6 +99,7 @@ def test_kind_c_is_nearly_exact(seed):
     assert SeparablePricing(ball, e).price(form, lam).upper <= greatest(ball, e, form, lam) + 1e-4 * size_of(form, lam)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(12))
 def test_kind_c_is_exact_where_one_symbol_has_most_of_the_mass(seed):
     """S' is that symbol and few others: a multiplier for the middle of a rectangle is far off elsewhere."""

@@ -49,6 +49,7 @@ def certified(ball, epsilon=1.0, workload=None, **options):
     return certificate_for_many(pricing, W, np.empty((ball.size, 0)), None, **options)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("name", "options", "least", "optimum"),
     [
@@ -90,6 +91,7 @@ def test_the_bound_follows_from_the_stored_numbers():
     assert found.lower_bound == lower_bound(root, total_up(found.multipliers, price.upper, eta, again.limits))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(12))
 def test_never_above_the_optimum_over_all_rays(seed):
     rng = np.random.default_rng(seed)
@@ -196,6 +198,7 @@ def test_a_design_at_a_large_epsilon_is_certified():
     assert design.value == pytest.approx(1 - float((ball.prior**2).sum()), rel=1e-6)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("counts", "epsilon", "options"),
     [

@@ -51,6 +51,7 @@ def test_few_queries_of_many_symbols_are_certified(workload, radius, epsilon):
     assert found.lower_bound <= found.value
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("one", "same"),
     [
@@ -105,6 +106,7 @@ def test_errors_of_equal_workloads_are_equal():
     assert repr(md.EstimationError("prefix")) == "EstimationError(Workload.prefix())"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "workload", ["prefix", "marginals=2x2", "symbols=b,a", "weights=b:1,a:0.1,c:0,d:1", "scores=1,2,4,8"]
 )

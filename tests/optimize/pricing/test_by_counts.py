@@ -363,6 +363,7 @@ def brute_force(rays, sets):
     return np.where(missing, -np.inf, utility - np.where(missing, 0.0, costs) / q)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("most_blocks", [4, 64, 4096])
 def test_the_peak_of_all_blocks_is_that_of_all_pairs_of_weights(most_blocks, monkeypatch):
     monkeypatch.setattr(three_values, "_MOST_BLOCKS", most_blocks)

@@ -31,6 +31,7 @@ SHARES = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("counts", "given", "shares"), SHARES)
 def test_tables_of_adult_keep_the_shares_of_another_program(counts, given, shares):
     for epsilon, share in zip((0.5, 1, 2), shares, strict=True):
@@ -69,6 +70,7 @@ def test_free_tables_keep_more_and_outputs_of_no_use_keep_their_names():
     assert not keeps_margins(found.mechanism, [41762, 4685, 2395])
 
 
+@pytest.mark.slow
 def test_three_categories_have_the_value_of_the_best_vertex():
     rng = np.random.default_rng(5)
     for counts in rng.integers(1, 60, (3, 3)).tolist():
@@ -86,6 +88,7 @@ def test_two_categories_have_the_value_of_the_formula():
         assert found.value == pytest.approx(float(1 - 2 * moved), abs=1e-11)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("radius", ["0.05", "0.4", "1.2"])
 def test_three_categories_over_a_ball_have_the_value_of_all_listed_priors(radius):
     rng = np.random.default_rng(8)
@@ -173,6 +176,7 @@ def test_an_epsilon_that_allows_every_table_is_certified(given, epsilon):
     assert md.verify(found.mechanism).optimal
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(12))
 def test_the_pairs_that_follow_are_those_that_no_invariant_table_has(seed):
     rng = np.random.default_rng(seed)
@@ -257,6 +261,7 @@ SETS = (
 )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "known",
     [

@@ -97,6 +97,7 @@ def listed(known, exp_epsilon):
     return np.hstack([np.ones((known.size, 1)), *rays.of_kinds(rays.kinds)])
 
 
+@pytest.mark.sampled
 @few
 def test_the_optimum_is_that_of_the_program_over_all_rays_and_all_corners(known):
     design = md.design(md.DesignProblem(known, "log(2)", INFORMATION))
@@ -118,6 +119,7 @@ def test_the_optimum_is_that_of_the_program_over_all_rays_and_all_corners(known)
     assert all(Q in corners or known.center == Q for Q in design.certificate.mixture.priors)
 
 
+@pytest.mark.sampled
 @few
 def test_no_corner_of_the_polytope_of_mechanisms_exceeds_the_bound(known):
     bound = md.design(md.DesignProblem(known, "log(2)", INFORMATION)).bound
@@ -130,6 +132,7 @@ def test_no_corner_of_the_polytope_of_mechanisms_exceeds_the_bound(known):
         assert ACCURACY.value_over(matrix, known) <= accuracy + ALGEBRA
 
 
+@pytest.mark.sampled
 @few
 def test_the_least_gain_is_that_of_the_program_over_all_corners(known):
     rng = np.random.default_rng(known.size)
