@@ -18,7 +18,7 @@ from refusals import raises
 from mechdesign import InputError
 from mechdesign.data import csv_blocks, tables
 from mechdesign.data.counts import read_counts
-from mechdesign.data.csv_blocks import WHITE_SPACE, Block, blocks, rows
+from mechdesign.data.csv_blocks import WHITE_SPACE, Block, blocks, other_separator, rows
 from mechdesign.data.tables import open_columns
 from mechdesign.mechanism.matrix_files import read_matrix
 
@@ -77,6 +77,10 @@ def test_what_writers_write_is_read_wherever_blocks_end(place, file, room, marke
     first = next((line for line in lines if line.strip("\r\n")), "")
     if not first:
         assert columns_of(place, width=1, size=size) == [[record[0] for record in records]]
+        return
+    if other_separator(records[0]):  # what looks like a file of another separator is refused
+        with raises("unknown-column"):
+            columns_of(place, width=width, size=size)
         return
     assert as_rows(columns_of(place, width=width, size=size)) == records
     found = [record.fields for record in rows(place, size)]
