@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from mechdesign.errors import InputError, LimitError
 from mechdesign.proofs.tail_ranges import TailRanges
-from mechdesign.proofs.terms import file_term, without_nulls
+from mechdesign.proofs.terms import file_term, has_delta, without_nulls
 from mechdesign.proofs.theories import MATRIX, RECORDS, WINDOWS, Theory, theory_of
 from mechdesign.uncertainty.observed_sums import ObservedSums
 from mechdesign.uncertainty.radii import OBSERVED_SUMS
@@ -23,7 +23,7 @@ MOST_SYMBOLS = 300
 """A dense matrix of 300 symbols and outputs takes Coq about a minute, and the time grows with the square."""
 MOST_SAMPLES = 200_000
 """So many draws take Coq about ten seconds more, and the time grows with their number."""
-_OF_ALL_SAMPLES, _OF_COUNTS = ("learnt", "radius_supported"), ("learnt_from_counts", "counts_supported")
+_OF_ALL_SAMPLES, _OF_COUNTS = ("learnt", "samples_supported"), ("learnt_from_counts", "counts_supported")
 _SOURCES_OF_SAMPLES = ("Delta", "Tail", "Steps", "Limits", "Learnt", "Observed")
 _LIBRARY = re.compile(r"^From Coq Require Import (.*)\.$", re.MULTILINE)
 _OF_INTEGERS = re.compile(r"[A-Za-z0-9;() \[\],-]+")
@@ -215,7 +215,7 @@ def _theorem_of_records(parts: Sequence[Mapping[str, Any]]) -> str:
     found = [_evidence_of(part["mechanism"]) for part in parts]
     seen = [each for each in found if each is not None]
     covered = all(
-        each or not _has_delta(part["mechanism"]["guarantee"]) for each, part in zip(found, parts, strict=True)
+        each or not has_delta(part["mechanism"]["guarantee"]) for each, part in zip(found, parts, strict=True)
     )
     if not (covered and len({each.samples for each in seen}) == 1 and len(seen) * seen[0].samples <= MOST_SAMPLES):
         return ""
@@ -230,13 +230,6 @@ def _theorem_of_records(parts: Sequence[Mapping[str, Any]]) -> str:
         evidence=f"[{'; '.join(told)}] ", modules="Spec SpecRecords Limits Learnt Observed RecordsLearnt",
     )  # fmt: skip
     return f"\n{_library((*_SOURCES_OF_SAMPLES, 'RecordsLearnt'))}\n{end}"
-
-
-def _has_delta(value: Any) -> bool:
-    """Return whether a table of a file has a delta, at any depth."""
-    if isinstance(value, Mapping):
-        return value.get("delta") is not None or any(map(_has_delta, value.values()))
-    return isinstance(value, list) and any(map(_has_delta, value))
 
 
 def _library(names: Iterable[str]) -> str:

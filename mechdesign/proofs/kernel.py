@@ -147,7 +147,7 @@ def refusals(document: Mapping[str, Any], content: bytes) -> list[Refusal]:
     printed = _printed(certificate(document, content, REFUSALS))
     if printed is None:
         raise LimitError.not_machine_checked(
-            f"Coq {version} cannot read the proofs, which were tried with 8.16; install that version"
+            f"Coq {version} cannot read the proofs, which were tried with 8.16, 8.20 and 9.2; install one of these"
         )
     return [Refusal(int(y), int(x)) for y, x in re.findall(r"\(([0-9]+)(?:%nat)?,\s*([0-9]+)(?:%nat)?\)", printed)]
 

@@ -18,9 +18,18 @@ from typing import Any
 
 _TOKEN = re.compile(r"%[A-Za-z]+|:=|\{\||\|\}|[][();,]|-?[0-9]+|[A-Za-z_]+")
 
-_SIDES = ("epsilon", "lower", "cap")
-_OF_FILE = ("inputs", "outputs", "bits", "rows", "eps", "lower", "cap")
-_OF_DATA = ("data_inputs", "data_outputs", "data_bits", "data_rows", "secret_eps", "secret_lower", "data_cap")
+_SIDES = ("epsilon", "lower", "cap", "maximal_leakage")
+_OF_FILE = ("inputs", "outputs", "bits", "rows", "eps", "lower", "cap", "average")
+_OF_DATA = (
+    "data_inputs",
+    "data_outputs",
+    "data_bits",
+    "data_rows",
+    "secret_eps",
+    "secret_lower",
+    "data_cap",
+    "data_average",
+)
 
 
 def from_coq(printed: str) -> str:
@@ -33,9 +42,9 @@ def from_coq(printed: str) -> str:
 
     Examples
     --------
-    >>> from_coq("{| inputs := 1; outputs := 1; bits := 0; rows := [[1]]; eps := Nats 1 2; lower := None; "
-    ...          "cap := None; set := Ball [1] 0 1 |}")
-    '{"bits":0,"cap":null,"epsilon":["nats","1/2"],"lower":null,"numerators":[[1]],"set":["ball",["1"],"0"]}'
+    >>> json.loads(from_coq("{| inputs := 1; outputs := 1; bits := 0; rows := [[1]]; eps := Nats 1 2; lower := None; "
+    ...                     "cap := None; average := None; set := Ball [1] 0 1 |}"))["set"]
+    ['ball', ['1'], '0']
     """
     left = iter(token for token in _TOKEN.findall(printed) if not token.startswith("%"))
     if "{|" not in left:

@@ -33,6 +33,19 @@ def without_nulls(value: Any) -> Any:
     return [without_nulls(inner) for inner in value] if isinstance(value, list) else value
 
 
+def has_delta(value: Any) -> bool:
+    """Return whether a table of a file has a delta, at any depth.
+
+    Examples
+    --------
+    >>> [has_delta(table) for table in ({"sets": [{"delta": "1e-9"}]}, {"delta": None}, {})]
+    [True, False, False]
+    """
+    if isinstance(value, Mapping):
+        return value.get("delta") is not None or any(map(has_delta, value.values()))
+    return isinstance(value, list) and any(map(has_delta, value))
+
+
 def file_term(document: Table) -> str:
     """Return the term of the JSON of a file that loads: ``File ...``, or of a secret ``SecretFile ...``.
 
@@ -47,18 +60,14 @@ def file_term(document: Table) -> str:
     --------
     >>> promise = {"epsilon": "log(3)", "radius": "2", "center": ["1/2", "1/2"]}
     >>> file_term({"bits": 2, "numerators": [[3, 1], [1, 3]], "guarantee": promise})
-    'File 2 2 2 [[3; 1]; [1; 3]] (Log 3 1) None None (Ball [1; 1] 2 1)'
+    'File 2 2 2 [[3; 1]; [1; 3]] (Log 3 1) None None None (Ball [1; 1] 2 1)'
     """
     if theory_of(document) is RECORDS:
         return _records(document)
     if theory_of(document) is WINDOWS:
         return window_term(document, _epsilon(document["epsilon"]), _option(document.get("cap")))
     rows, promise = document["numerators"], without_nulls(document["guarantee"])
-    if promise.get("maximal_leakage") is not None:
-        raise LimitError.not_machine_checked(
-            "the machine-checked proofs do not cover a promise of maximal leakage; verify it without --machine-checked"
-        )
-    sides = [_option(promise.get(side)) for side in ("lower", "cap")]
+    sides = [_option(promise.get(side)) for side in ("lower", "cap", "maximal_leakage")]
     lines = _list(_list(map(str, row)) for row in rows)
     kind, of_whom = ("SecretFile", _secret(promise["secret"])) if "secret" in promise else ("File", set_term(promise))
     return (
@@ -71,7 +80,7 @@ def set_term(table: Table) -> str:
     """Return the term, in brackets, of the set of priors that a table of a file holds."""
     found = next((kind for kind in _KINDS if kind in table), None)
     if found is None:
-        own = sorted(table.keys() - {"epsilon", "lower", "cap"})
+        own = sorted(table.keys() - {"epsilon", "lower", "cap", "maximal_leakage"})
         raise LimitError.not_machine_checked(
             f"the machine-checked proofs do not cover the set with the keys {shorten(own)}; they cover l1 balls, "
             "hulls, limits of categories and events, products and unions; verify it without --machine-checked"

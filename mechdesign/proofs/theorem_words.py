@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from mechdesign.errors import shorten
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.numerics.exact import plain_text
-from mechdesign.proofs.terms import lower_of_records
+from mechdesign.proofs.terms import has_delta, lower_of_records
 from mechdesign.proofs.theories import RECORDS, SECRET, WINDOWS, theory_of
 from mechdesign.proofs.window_terms import counts_of
 
@@ -17,12 +17,14 @@ _SIDES = {
     "epsilon": "for every prior Q of the set, every report y and every input x: K(y|x) <= e^{} sum Q(x') K(y|x')",
     "lower": "K(y|x) >= e^-{} sum Q(x') K(y|x')",
     "cap": "for every two inputs K(y|x) <= e^{} K(y|x')",
+    "maximal_leakage": "the greatest K(y|x) of all reports y sum to at most e^{}",
 }
 _OF_A_SECRET = {
     "epsilon": "for every joint law of the secret and the data in the set, every report y and every value s of the "
     "secret: P(y|s) <= e^{} P(y)",
     "lower": "P(y|s) >= e^-{} P(y)",
     "cap": _SIDES["cap"],
+    "maximal_leakage": _SIDES["maximal_leakage"],
 }
 _OF_WINDOWS = {
     "epsilon": "for any strings, wherever these lie on the circles, every population Q of which each window holds a "
@@ -36,7 +38,7 @@ _OF_RECORDS = (
 )
 _LEARNT = (
     "; and whatever the prior is, the shares of {} independent draws from it are farther from it than the radius with "
-    "probability at most {}"
+    "probability at most {}; the counts are those of as many draws"
 )
 _LEARNT_FROM_COUNTS = (
     "; and whatever the prior is, {0} independent draws from it contradict it with probability at most {1}, and every "
@@ -47,6 +49,7 @@ _LEARNT_OF_RECORDS = (
     "; and whatever P is, {} independent records from it mislead about some view with probability at most {}; where "
     "records with the counts of the file do not, each view that was learnt from them has its law in its set"
 )
+_DELTA_APART = "; delta is not part of the theorem, and was checked without Coq"
 
 
 class Learnt(NamedTuple):
@@ -83,21 +86,28 @@ def theorem_in_words(document: Mapping[str, Any], learnt: Learnt | None = None) 
         told += [_OF_WINDOWS["cap"].format(exponent(document["cap"]))] if document.get("cap") is not None else []
         return "; and ".join(told) + (
             "; the rows sum to 1, some samples lie in the windows as the file states, and all that do are such a "
-            "population"
+            f"population{_apart(document['evidence'])}"
         )
     if theory_of(document) is RECORDS:
         lower = lower_of_records(document)
         below = "" if lower is None else f" and K(i, y|x) >= e^-{exponent(lower)} sum P(x') K(i, y|x')"
         words = _OF_RECORDS.format(exponent(document["epsilon"]), below, document["weight_bits"])
-        return words if learnt is None else words + _LEARNT_OF_RECORDS.format(learnt.samples, plain_text(learnt.delta))
+        if learnt is None:
+            return words + _apart([part["mechanism"]["guarantee"] for part in document["parts"]])
+        return words + _LEARNT_OF_RECORDS.format(learnt.samples, plain_text(learnt.delta))
     promise, of_secret = document["guarantee"], theory_of(document) is SECRET
     sides, kind = (_OF_A_SECRET, "joint law") if of_secret else (_SIDES, "prior")
     told = [words.format(exponent(promise[side])) for side, words in sides.items() if promise.get(side) is not None]
     words = "; and ".join(told) + f"; the rows sum to 1, and the set has a {kind}"
     if learnt is None:
-        return words
+        return words + _apart(promise)
     second = _LEARNT_FROM_COUNTS if learnt.from_counts else _LEARNT
     return words + second.format(learnt.samples, str(promise["delta"]).lower(), len(document["numerators"]))
+
+
+def _apart(tables: Any) -> str:
+    """Return what is said of a delta that no theorem is about, if there is one."""
+    return _DELTA_APART if has_delta(tables) else ""
 
 
 def place_in_words(document: Mapping[str, Any], output: int, place: int) -> str:
@@ -106,6 +116,8 @@ def place_in_words(document: Mapping[str, Any], output: int, place: int) -> str:
         return _window_in_words(document, output, place)
     if theory_of(document) is RECORDS:
         return _view_in_words(document, output, place)
+    if output == len(document["outputs"]):
+        return "the maximal leakage of all outputs together"
     named = f"that of output {shorten(document['outputs'][output])}"
     if theory_of(document) is not SECRET:
         return f"{named} at the input {shorten(document['inputs'][place])}"

@@ -10,6 +10,7 @@ from mechdesign.mechanism.claims import Parts
 from mechdesign.mechanism.mechanism_files import from_content, parsed_json, to_json
 
 ROWS = [[9, 3, 3, 1], [3, 9, 1, 3], [3, 1, 9, 3], [1, 3, 3, 9]]
+AVERAGE = Fraction(9, 4)  # the greatest entries of all columns, out of 16
 CENTER = ["0.4", "3/10", "0.2", "0.1"]
 COUNTS = [40, 30, 20, 10]
 OTHER = ["1/7", "2/7", "3/7", "1/7"]

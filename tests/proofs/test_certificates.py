@@ -8,13 +8,14 @@ import subprocess
 from fractions import Fraction
 
 import pytest
-from files_of_every_set import SETS, content, document, just, learnt, limits_of, loaded
+from files_of_every_set import AVERAGE, COUNTS, SETS, content, document, just, learnt, limits_of, loaded
 from refusals import raises
 
 from mechdesign.proofs.coq_file import SAMPLES, certificate, check_certificate
 from mechdesign.proofs.kernel import ask_coq, refusals
 from mechdesign.proofs.read_back import from_coq, from_file, samples_of
 from mechdesign.proofs.terms import file_term
+from mechdesign.proofs.theorem_words import Learnt, place_in_words, theorem_in_words
 
 needs_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not installed")
 
@@ -34,7 +35,9 @@ def asked(tmp_path_factory):
         cases += [(name, True, content(name, just(e), lower=just(low))),
                   (name, False, content(name, just(e), lower=just(low, tiny))),
                   (name, True, content(name, just(e), cap=just(cap))),
-                  (name, False, content(name, just(e), cap=just(cap, tiny)))]  # fmt: skip
+                  (name, False, content(name, just(e), cap=just(cap, tiny))),
+                  (name, True, content(name, just(e), maximal_leakage=just(AVERAGE))),
+                  (name, False, content(name, just(e), maximal_leakage=just(AVERAGE, tiny)))]  # fmt: skip
     lines = "".join(
         f"Definition f{k} : file := {file_term(document(found))}.\nPrint f{k}.\nEval vm_compute in check f{k}.\n"
         for k, (_, _, found) in enumerate(cases)
@@ -43,7 +46,7 @@ def asked(tmp_path_factory):
     done = coq(tmp_path_factory.mktemp("coq"), whole)
     assert done.returncode == 0, done.stderr
     answers = re.findall(r"^f\d+ =\s*(\{\|.*?\|\})\s*: file\s*= (true|false)", done.stdout, re.MULTILINE | re.DOTALL)
-    assert len(answers) == len(cases) == 6 * len(SETS)
+    assert len(answers) == len(cases) == 8 * len(SETS)
     return [(*case, *answer) for case, answer in zip(cases, answers, strict=True)]
 
 
@@ -92,6 +95,13 @@ def test_a_refusal_names_the_outputs_and_the_symbols():
     means = [sum(p * row[y] for p, row in zip(center, rows, strict=True)) for y in range(4)]
     wanted = [(y, y) for y in range(4) if Fraction(9, 4) * means[y] < 9]
     assert told == wanted != []
+    on_average = content("known", "log(9)", maximal_leakage=just(AVERAGE, Fraction(1, 10**12)))
+    assert ask_coq(document(on_average), on_average) is None
+    [told] = refusals(document(on_average), on_average)
+    assert (told.output, place_in_words(document(on_average), 4, 0)) == (
+        4,
+        "the maximal leakage of all outputs together",
+    )
 
 
 def test_what_the_file_says_is_read_without_the_generator():
@@ -106,12 +116,16 @@ def test_what_the_file_says_is_read_without_the_generator():
 def test_a_term_holds_integers_alone_and_as_many_as_the_set_needs(name):
     term = file_term(document(content(name)))
     assert re.fullmatch(r"[A-Za-z0-9;() \[\],-]+", term)
-    assert term.startswith("File 4 4 4 [[9; 3; 3; 1]; [3; 9; 1; 3]; [3; 1; 9; 3]; [1; 3; 3; 9]] (Log 9 1) None None (")
+    assert term.startswith(
+        "File 4 4 4 [[9; 3; 3; 1]; [3; 9; 1; 3]; [3; 1; 9; 3]; [1; 3; 3; 9]] (Log 9 1) None None None ("
+    )
 
 
 def with_nulls(table):
     """The same promise, in which every key that may be absent is null."""
-    absent = dict.fromkeys(("lower", "cap", "samples", "asserted_samples", "delta", "bound", "cover"))
+    absent = dict.fromkeys(
+        ("lower", "cap", "maximal_leakage", "samples", "asserted_samples", "delta", "bound", "cover")
+    )
     sets = {"sets": [with_nulls(inner) for inner in table["sets"]]} if "sets" in table else {}
     return {**absent, **table, **sets}
 
@@ -172,6 +186,20 @@ def test_a_certificate_of_another_file_and_one_that_was_edited_are_told_apart():
             check_certificate(edited, "M.v", document(found), found)
 
 
+def test_words_say_where_a_delta_is_not_in_the_theorem():
+    apart = "; delta is not part of the theorem, and was checked without Coq"
+    limits = {**SETS["box"]["box"], "counts": COUNTS, "samples": 100, "delta": "0.9"}
+    del limits["center"]
+    told = document(content({"box": limits}))
+    assert theorem_in_words(told).endswith(f"the set has a prior{apart}")
+    told["guarantee"]["box"]["delta"] = None
+    assert theorem_in_words(told).endswith("the set has a prior")
+    samples = document(learnt([40, 30, 20, 10], "1e-3"))
+    assert theorem_in_words(samples).endswith(apart)
+    words = theorem_in_words(samples, Learnt(100, Fraction(1, 1000), from_counts=False))
+    assert words.endswith("than the radius with probability at most 0.001; the counts are those of as many draws")
+
+
 @pytest.fixture
 def stub(tmp_path, monkeypatch):
     """Put a program coqc on the path that says a version, and prints a text for every file."""
@@ -199,7 +227,7 @@ def test_no_coq_and_one_that_is_too_old_are_refused(stub, monkeypatch):
 
 RIGHT = (
     "the_file = \n{| inputs := 4; outputs := 4; bits := 4; rows := [[9; 3; 3; 1]; [3; 9; 1; 3]; [3; 1; 9; 3];\n"
-    "[1; 3; 3; 9]]%Z; eps := Log 9 1; lower := None; cap := None; set := Ball [4; 3; 2; 1] 1 10 |}\n"
+    "[1; 3; 3; 9]]%Z; eps := Log 9 1; lower := None; cap := None;\naverage := None; set := Ball [4; 3; 2; 1] 1 10 |}\n"
     "     : file\nAxioms:\n"
 )
 AXIOM = "Classical_Prop.classic : forall P : Prop, P \\/ ~ P\n"

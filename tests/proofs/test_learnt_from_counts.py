@@ -162,9 +162,8 @@ def test_coq_computes_yes_for_the_ranges_and_no_for_sharper_claims(tmp_path):
     assert told.startswith(f" the_file {n} ({a}, {b}%positive) [Gap 9; Rare")
 
     def file(counts, r):
-        return (
-            f"(File 3 2 3 [[4; 4]; [4; 4]; [4; 4]] (Log 9 1) None None (Ball {counts} {r.numerator} {r.denominator}))"
-        )
+        ball = f"(Ball {counts} {r.numerator} {r.denominator})"
+        return f"(File 3 2 3 [[4; 4]; [4; 4]; [4; 4]] (Log 9 1) None None None {ball})"
 
     claims = [
         (told, "true"),

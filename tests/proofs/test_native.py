@@ -8,9 +8,11 @@ import subprocess
 from fractions import Fraction
 from pathlib import Path
 
+import files_of_secrets
 import native
 import pytest
-from files_of_every_set import SETS, content, document, just, learnt, limits_of
+from files_of_every_set import AVERAGE, SETS, content, document, just, learnt, limits_of
+from files_of_secrets import SECRETS
 
 import mechdesign as md
 from mechdesign.errors import MechdesignError
@@ -60,6 +62,19 @@ def at_their_border():
             yield status, content(name, just(e, change))
             yield status, content(name, just(e), lower=just(low, change))
             yield status, content(name, just(e), cap=just(cap, change))
+            yield status, content(name, just(e), maximal_leakage=just(AVERAGE, change))
+
+
+def secrets_at_their_border():
+    """The same of each promise about a secret; one with a hull among its limits is beyond the second verifier."""
+    for name in SECRETS:
+        e, low, cap = files_of_secrets.limits_of(name)
+        for change, status in ((Fraction(0), 0), (TINY, 1)):
+            known = 3 if name == "other sets" else status
+            yield known, files_of_secrets.content(name, just(e, change))
+            yield known, files_of_secrets.content(name, just(e), lower=just(low, change))
+            yield known, files_of_secrets.content(name, just(e), cap=just(cap, change))
+            yield known, files_of_secrets.content(name, just(e), maximal_leakage=just(AVERAGE, change))
 
 
 def test_the_kit_is_guaranteed_and_all_other_files_are_judged_alike(verify):
@@ -73,7 +88,7 @@ def test_the_kit_is_guaranteed_and_all_other_files_are_judged_alike(verify):
 
 
 def test_every_set_at_its_border(asked):
-    for status, found in at_their_border():
+    for status, found in (*at_their_border(), *secrets_at_their_border()):
         for program in every_program():
             assert asked(found, program) == status
 
@@ -83,15 +98,84 @@ def changed(rng):
     kind = rng.random()
     if kind < 0.3:
         return json.dumps(shifted(rng, rng.choice(mechanism_tables()))).encode()
-    table = json.loads(content(rng.choice(list(SETS)), f"log({1 + rng.random() * 8:.3f})"))
+    of, sets = rng.choice([(content, SETS), (content, SETS), (files_of_secrets.content, SECRETS)])
+    table = json.loads(of(rng.choice(list(sets)), f"log({1 + rng.random() * 8:.3f})"))
     if rng.random() < 0.5:
-        side = rng.choice(["lower", "cap"])
+        side = rng.choice(["lower", "cap", "maximal_leakage"])
         table["guarantee"][side] = rng.choice([f"{rng.random() * 4:.4f}", f"log({1 + rng.random() * 9:.3f})"])
         table["schema"] = "mechdesign/mechanism/2"
     for _ in range(rng.randint(0, 3)):
         table = nudged(rng, table)
+    if kind > 0.7:
+        return odd(rng, table)
     found = json.dumps(table).encode()
-    return damaged(rng, found) if kind > 0.9 else found
+    return damaged(rng, found) if kind > 0.6 else found
+
+
+NUMBERS = (
+    *("0", "-0", "1e400", "1e401", "1e-400", "1.0", "1e0", "2/4", "+1/2", "1 / 2", "log( 2 )", "LOG(2)", "log(1e304)"),
+    *("log(1e305)", "700.0", f"700.{'0' * 30}1", "\u0661", "1_0", ".5", "5.e-1", f"0.{'3' * 1990}", f"0.{'3' * 2005}"),
+    *("1/0", "1\n", "\u20281", "01/02", "1e-0400", "log(0.5)", "nan", ""),
+)
+RAW = (
+    *(
+        "-0",
+        "-0.0",
+        "1e400",
+        "0e999999",
+        "1.0",
+        "1e0",
+        "true",
+        "null",
+        "[null]",
+        '{"a":null}',
+        "NaN",
+        "-Infinity",
+        "01",
+    ),
+    *("+1", ".5", "1.", "9" * 20, "9" * 21, "9223372036854775808", '"1"', f"1{'0' * 25}", f"0.{'1' * 400}"),
+    *(f"1e{'0' * 25}1", '"\\u0031"', '"\\ud800"'),
+)
+LABELS = (
+    *("e\u0301", "\u00e9", " a", "a\u200b", "\ufeffa", "a\u2028b", "\x7f", 1, True, None, "\U0001f600" * 1001),
+    *("\ud800", "", "0", 10**20),
+)
+
+
+def odd(rng, table):
+    """Return a file that two readers might read differently."""
+    places = [place for place in places_of(table) if not isinstance(place[0][place[1]], (dict, list))]
+    labels = [place for place in places if isinstance(place[0], list) and isinstance(place[0][place[1]], str)]
+    kind, (where, key), (names, at) = rng.randrange(7), rng.choice(places), rng.choice(labels)
+    if kind == 0:
+        where[key] = rng.choice(NUMBERS)
+    elif kind == 1:
+        names[at] = rng.choice(LABELS)
+    elif kind == 2:
+        where[key] = "\u2620"
+        return json.dumps(table).replace('"\\u2620"', rng.choice(RAW)).encode()
+    elif kind == 3:
+        where, key = rng.choice(list(places_of(table)))
+        where[key] = None
+    elif kind == 4:
+        tables = [table, *(at[key] for at, key in places_of(table) if isinstance(at[key], dict))]
+        rng.choice(tables).setdefault(rng.choice(["cap", "delta", "cover", "weights", "limits", "x", "secret"]), None)
+    text = json.dumps(table)
+    if kind == 5:  # a key twice, written in two ways
+        twice = rng.choice(["epsilon", "bits", "guarantee", "radius", "counts", "schema"])
+        again = rng.choice([twice, f"\\u{ord(twice[0]):04x}{twice[1:]}"])
+        return text.replace(f'"{twice}":', f'"{again}": null, "{twice}":', 1).encode()
+    before, after = (
+        rng.choice([b"\xef\xbb\xbf", b" \r\n", b"\x0c", b"\xc2\xa0", b"\0"]) if kind == 6 else b"" for _ in range(2)
+    )
+    return before + text.encode() + after
+
+
+def places_of(table):
+    for key, value in list(table.items() if isinstance(table, dict) else enumerate(table)):
+        yield table, key
+        if isinstance(value, (dict, list)):
+            yield from places_of(value)
 
 
 def nudged(rng, table):
@@ -109,7 +193,9 @@ def nudged(rng, table):
         for key, value in where.items() if isinstance(where, dict) else enumerate(where):
             if isinstance(value, (dict, list)):
                 numbers(value)
-            elif key not in {"epsilon", "lower", "cap", "separator"} and where is not table["guarantee"].get("names"):
+            elif key not in {"epsilon", "lower", "cap", "maximal_leakage", "separator"} and where is not table[
+                "guarantee"
+            ].get("names"):
                 places.append((where, key))
 
     numbers(table["guarantee"])
@@ -134,8 +220,9 @@ def test_files_that_were_changed(rounds, asked):
             package = 0
         except MechdesignError as error:
             package = error.exit_status
-        if package != statuses[-1]:  # of an optimality that it does not read, or a delta that is taken as given
-            assert b"optimality" in found or b"delta" in found, found
+        if package != statuses[-1] and {package, statuses[-1]} != {1, 2}:
+            # of an optimality that it does not read, a delta that is taken as given, or a hull among limits of a secret
+            assert any(key in found for key in (b"optimality", b"delta", b"limits")), found
     assert min(statuses.count(status) for status in (0, 1, 2)) > rounds / 12
 
 
@@ -145,6 +232,18 @@ def test_a_refusal_names_an_output_and_an_input(tmp_path):
     told = "the guarantee is false: that of output 'c' at the input '1-0', and of 1 more"
     for program in every_program():
         assert native.run(path, program=program) == (told, 1)
+    e, _, _ = files_of_secrets.limits_of("known")
+    for found, words in (
+        (files_of_secrets.content("known", just(e, TINY)), "that of output 'a' at the secret value 'f'"),
+        (files_of_secrets.content("known", just(e), cap="2"), "the cap of output 'a', and of 3 more"),
+        (
+            files_of_secrets.content("known", just(e), maximal_leakage="0.8"),
+            "the maximal leakage of all outputs together",
+        ),
+        (content("known", maximal_leakage="0.8"), "the maximal leakage of all outputs together"),
+    ):
+        path.write_bytes(found)
+        assert native.run(path) == (f"the guarantee is false: {words}", 1)
 
 
 # Deltas.
@@ -322,11 +421,17 @@ def test_what_is_told_of_a_promise(tmp_path):
     path.write_bytes(content({**samples, "samples": 101}))
     assert native.run(path) == ("delta is false: the counts are of other samples", 1)
     path.write_bytes(content({"secret": {"name": "s"}}))
-    assert native.run(path)[1] == 3
+    assert native.run(path)[1] == 2
+    path.write_bytes(files_of_secrets.content("known", "log(9)", cap="log(9)"))
+    told = "guaranteed: epsilon = log(9) and cap = log(9) at every prior of its counts, about the secret"
+    assert native.run(path) == (told, 0)
+    path.write_bytes(files_of_secrets.content("other sets"))
+    assert native.run(path)[0].startswith("a hull among limits is beyond this program; mechdesign verify")
     path.write_bytes(content({**SETS["ball"], "maximal_leakage": "1"}))
     assert native.run(path)[1] == 2  # of the first schema
     path.write_bytes(path.read_bytes().replace(b"mechanism/1", b"mechanism/2"))
-    assert native.run(path) == ("maximal leakage is beyond this program; verify.py decides it", 3)
+    told = "guaranteed: epsilon = log(9) and maximal leakage = 1 at every prior within 0.1 (l1) of its center"
+    assert native.run(path) == (told, 0)
     path.write_bytes(content({**SETS["ball"], "maximal_leakage": None}))
     assert native.run(path)[1] == 0
     path.write_bytes(b"PK\3\4")
@@ -369,9 +474,10 @@ def test_what_is_no_file_and_what_is_no_command(tmp_path):
 
 def test_the_canonical_form_is_that_of_the_package(tmp_path):
     """Two readers that share no line, in two languages."""
-    files = [found for _, found in at_their_border()] + [path.read_bytes() for path in KIT]
+    files = [found for status, found in (*at_their_border(), *secrets_at_their_border()) if status < 3]
+    files += [path.read_bytes() for path in KIT]
     large = {"center": [f"{7**200}/{7**200 + 3**300}", f"{3**300}/{7**200 + 3**300}", "0", "0"], "radius": "1e-100"}
-    assert len({from_file(found) for found in files}) > 70
+    assert len({from_file(found) for found in files}) > 120
     for found in [*files, content({"sets": [SETS["box"], large]}, "12.5")]:
         path = tmp_path / "canonical.json"
         path.write_bytes(found)
@@ -392,16 +498,17 @@ def kept(folder, found):
     return folder / "M.v", folder / "M.json"
 
 
-@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("name", [*SETS, *SECRETS][:-1])
 def test_a_certificate_is_read_back(name, tmp_path):
-    found = content(name, "0.125", lower="log(9/8)")
+    of = files_of_secrets.content if name in SECRETS else content
+    found = of(name, "0.125", lower="log(9/8)")
     proof, file = kept(tmp_path, found)
     for program in every_program():
         told, status = native.run("--read-back", proof, file, program=program)
         assert status == 0
         assert told.endswith(", whose labels are not in it; coqc checks its proof")
     assert native.run("--canonical", proof) == (from_file(found), 0)
-    file.write_bytes(content(name, "0.125", lower="log(10/8)"))
+    file.write_bytes(of(name, "0.125", lower="log(10/8)"))
     told, status = native.run("--read-back", proof, file)
     assert status == 1
     assert told.startswith(ANOTHER)

@@ -45,8 +45,8 @@ def test_a_file_of_records_loads_and_its_term_names_every_view_with_its_weight()
     assert from_content(found, "the file", RecordMechanism).guarantee.epsilon.text == "log(9)"
     rows = "[[9; 3; 3; 1]; [3; 9; 1; 3]; [3; 1; 9; 3]; [1; 3; 3; 9]]"
     assert file_term(document(found)) == (
-        f"RecordsFile (Log 9 1) None 2 [(3, File 4 4 4 {rows} (Log 9 1) None None (Ball [4; 3; 2; 1] 1 10)); "
-        f"(1, File 4 4 4 {rows} (Log 9 1) (Some (Log 9 1)) None (Ball [40; 30; 20; 10] 2 1))]"
+        f"RecordsFile (Log 9 1) None 2 [(3, File 4 4 4 {rows} (Log 9 1) None None None (Ball [4; 3; 2; 1] 1 10)); "
+        f"(1, File 4 4 4 {rows} (Log 9 1) (Some (Log 9 1)) None None (Ball [40; 30; 20; 10] 2 1))]"
     )
     told = json.loads(from_file(found))
     assert (told["epsilon"], told["lower"], told["weight_bits"]) == (["log", "9"], None, 2)
@@ -70,7 +70,7 @@ def test_a_printed_term_of_views_is_read_back():
     found = records(content("ball"), content("known"), epsilon="log(9)")
     view = (
         "{| inputs := 4; outputs := 4; bits := 4; rows := [[9; 3; 3; 1]; [3; 9; 1; 3]; [3; 1; 9; 3]; [1; 3; 3; 9]]%Z; "
-        "eps := Log 9 1; lower := None; cap := None; set := Ball [4; 3; 2; 1] "
+        "eps := Log 9 1; lower := None; cap := None; average := None; set := Ball [4; 3; 2; 1] "
     )
     printed = (
         "{| record_eps := Log 9 1; record_lower := None; weight_bits := 2;\n"

@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
-from files_of_every_set import document, just
+from files_of_every_set import AVERAGE, document, just
 from files_of_secrets import SECRETS, SEEN, content, limits_of, prove_of
 
 from mechdesign.proofs.coq_file import certificate
@@ -34,6 +34,7 @@ def at_their_border():
             yield name, holds, content(name, just(e, change))
             yield name, holds, content(name, just(e), lower=just(low, change))
             yield name, holds, content(name, just(e), cap=just(cap, change))
+            yield name, holds, content(name, just(e), maximal_leakage=just(AVERAGE, change))
 
 
 @pytest.mark.slow
@@ -49,7 +50,7 @@ def test_coq_and_the_package_agree_at_the_border_and_the_term_is_the_file(tmp_pa
     done = coq(tmp_path, certificate(document(found), found, f"Set Printing Width 1000.\n{lines}"))
     assert done.returncode == 0, done.stderr
     answers = re.findall(r"= \s*(\{\|.*?\|\})\s*: secret_file\s*= (true|false)", done.stdout, re.DOTALL)
-    assert len(answers) == len(cases) == 6 * len(SECRETS)
+    assert len(answers) == len(cases) == 8 * len(SECRETS)
     for (name, holds, found), (term, answer) in zip(cases, answers, strict=True):
         assert (answer == "true") is prove_of(found).holds is holds, name
         assert from_coq(term) == from_file(found), name
@@ -76,12 +77,14 @@ def test_a_theorem_about_a_secret_stands_on_the_axioms_of_the_real_numbers_and_a
     ]
     assert told == [(y, s) for y, s in product(range(4), range(2)) if lifts[y][s] / shares[y] > e * (1 - TINY)] != []
     assert {each.symbol for each in refusals(document(capped), capped)} == {2}
+    on_average = content("known", just(e), maximal_leakage=just(AVERAGE, TINY))
+    assert [each.output for each in refusals(document(on_average), on_average)] == [4]
 
 
 def test_the_term_of_known_counts_is_their_laws():
     assert file_term(document(content("known", "0.1", cap="2"))) == (
         "SecretFile 4 4 4 [[9; 3; 3; 1]; [3; 9; 1; 3]; [3; 1; 9; 3]; [1; 3; 3; 9]] (Nats 1 10) None (Some (Nats 2 1)) "
-        "(Hull [[40; 60]]) [(Hull [[20; 10; 5; 5]]); (Hull [[10; 15; 20; 15]])]"
+        "None (Hull [[40; 60]]) [(Hull [[20; 10; 5; 5]]); (Hull [[10; 15; 20; 15]])]"
     )
     told = json.loads(from_file(content("known", "0.1", cap="2")))
     assert told["secret"] == [
@@ -92,7 +95,8 @@ def test_the_term_of_known_counts_is_their_laws():
 
 PRINTED = (
     "{| data_inputs := 4; data_outputs := 4; data_bits := 4; data_rows := [[9; 3; 3; 1]; [3; 9; 1; 3]; [3; 1; 9; 3];\n"
-    "[1; 3; 3; 9]]%Z; secret_eps := Log 9 1; secret_lower := None; data_cap := None; secret_law := Hull [[2; 3]%Z];\n"
+    "[1; 3; 3; 9]]%Z; secret_eps := Log 9 1; secret_lower := None; data_cap := None; data_average := None;\n"
+    "secret_law := Hull [[2; 3]%Z];\n"
     "given := [Hull [[4; 2; 1; 1]%Z]; Hull [[2; 3; 4; 3]%Z]] |}"
 )
 
@@ -132,3 +136,6 @@ def test_words_of_a_secret():
     )
     assert place_in_words(found, 1, 1) == "that of output 'b' at the secret value 'm'"
     assert place_in_words(found, 1, 2) == "the cap of output 'b'"
+    assert place_in_words(found, 4, 0) == "the maximal leakage of all outputs together"
+    on_average = theorem_in_words(document(content("known", "1", maximal_leakage="0.5")))
+    assert "P(y|s) <= e^1 P(y); and the greatest K(y|x) of all reports y sum to at most e^0.5; the rows" in on_average

@@ -145,7 +145,7 @@ def test_coq_accepts_the_radius_and_no_sharper_claim(checked):
         done, lines = checked[name]
         place = int(re.search(r"line ([0-9]+)", done.stderr)[1])
         assert done.returncode == 1
-        assert lines[place - 1].startswith("Proof. apply (radius_supported")
+        assert lines[place - 1].startswith("Proof. apply (samples_supported")
 
 
 @pytest.mark.slow

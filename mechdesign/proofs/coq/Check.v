@@ -98,6 +98,9 @@ Definition below_holds (b : Z * (list Z -> Z)) (e : Z * Z) (v : list Z) : bool :
   (top * fst b - snd b (map (Z.sub top) v)) * snd e <=? fst e * fst b * smallest top v.
 Definition cap_holds (e : Z * Z) (v : list Z) : bool :=
   let top := greatest v in top * snd e <=? fst e * smallest top v.
+(* What the greatest entries of all columns must keep together, where rows sum to one. *)
+Definition average_holds (one : Z) (e : epsilon) (tops : list Z) : bool :=
+  let b := below_exp e in proper e && (total tops * snd b <=? fst b * one).
 Definition if_any (e : option epsilon) (test : Z * Z -> list Z -> bool) : list Z -> bool :=
   match e with None => fun _ => true | Some e => if proper e then test (below_exp e) else fun _ => false end.
 
@@ -115,16 +118,22 @@ Definition check (f : file) : bool :=
   Nat.eqb (length (rows f)) N
   && forallb (right_row (outputs f) (2 ^ Z.of_nat (bits f))) (rows f)
   && shaped N (set f) && inhabited N (set f)
+  && match average f with None => true
+     | Some e => average_holds (2 ^ Z.of_nat (bits f)) e (map (fun y => greatest (column (rows f) y)) (seq 0 (outputs f))) end
   && forallb (fun y => let v := column (rows f) y in fst t v && snd t v) (seq 0 (outputs f)).
 
-(* For people: the outputs that break the promise, each with a symbol at which it does. *)
+(* For people: the outputs that break the promise, each with a symbol at which it does; after them, one output more if the
+   greatest entries of all break it together. *)
 Fixpoint position (a : Z) (l : list Z) : nat :=
   match l with [] => O | b :: l => if a =? b then O else S (position a l) end.
 Definition refused (f : file) : list (nat * nat) :=
   let t := tests f in
   flat_map (fun y => let v := column (rows f) y in let top := greatest v in
     if negb (fst t v) then [(y, position top v)]
-    else if negb (snd t v) then [(y, position (smallest top v) v)] else []) (seq 0 (outputs f)).
+    else if negb (snd t v) then [(y, position (smallest top v) v)] else []) (seq 0 (outputs f))
+  ++ match average f with None => []
+     | Some e => if average_holds (2 ^ Z.of_nat (bits f)) e (map (fun y => greatest (column (rows f) y)) (seq 0 (outputs f)))
+       then [] else [(outputs f, O)] end.
 
 (** * Its proof *)
 
@@ -581,9 +590,46 @@ Proof.
   exact (map_nth (fun row => nth y row 0%Z) rows [] x).
 Qed.
 
+Lemma top_le N f c : 0 <= c -> (forall x, (x < N)%nat -> f x <= c) -> top N f <= c.
+Proof.
+  intros Hc H. unfold top. assert (G : forall x, In x (seq 0 N) -> f x <= c) by (intros x Hx; now apply H, in_range).
+  induction (seq 0 N) as [|a l IH]; cbn; [assumption|]. apply Rmax_lub; [apply G; now left|]. apply IH. intros x Hx. apply G. now right.
+Qed.
+Lemma average_sound one e tops N k : (0 < one)%Z -> (forall y, (0 <= at_ tops y)%Z) ->
+  (forall x y, (x < N)%nat -> (y < length tops)%nat -> k x y <= / IZR one * real tops y) ->
+  average_holds one e tops = true -> on_average N (length tops) k (nats e).
+Proof.
+  intros Ho Ht Hk H. unfold average_holds in H. cbn zeta in H. split_bools. destruct (below_exp_sound e H) as [HT [Hs He]].
+  apply Z.leb_le, IZR_le in H0. rewrite !mult_IZR in H0. apply IZR_lt in Ho, Hs.
+  set (T := IZR (fst (below_exp e))) in *. set (o := IZR (snd (below_exp e))) in *.
+  assert (HI : 0 <= / IZR one) by (left; now apply Rinv_0_lt_compat). unfold on_average.
+  apply Rle_trans with (sum (length tops) (fun y => / IZR one * real tops y)).
+  - rewrite !sum_suml. apply suml_le. intros y Hy. apply in_range in Hy. apply top_le.
+    + apply Rmult_le_pos; [assumption|]. now apply IZR_le.
+    + intros x Hx. now apply Hk.
+  - rewrite sum_suml, suml_scal, <- sum_suml. unfold real, at_. rewrite <- (total_positions tops (length tops) eq_refl).
+    apply (Rmult_le_reg_l (IZR one * o)); [now apply Rmult_lt_0_compat|].
+    replace (IZR one * o * (/ IZR one * IZR (total tops))) with (IZR (total tops) * o) by (field; lra).
+    apply (Rmult_le_compat_l (IZR one)) in He; [lra|lra].
+Qed.
+(* The greatest entries of columns, where no entry is negative. *)
+Lemma tops_are rows M : let tops := map (fun y => greatest (column rows y)) (seq 0 M) in
+  length tops = M /\ forall y, (0 <= at_ tops y)%Z /\ ((y < M)%nat -> forall x, (at_ (column rows y) x <= at_ tops y)%Z).
+Proof.
+  cbn zeta. set (tops := map (fun y => greatest (column rows y)) (seq 0 M)).
+  assert (L : length tops = M) by (unfold tops; now rewrite map_length, seq_length). split; [exact L|]. intros y.
+  destruct (Nat.lt_ge_cases y M) as [H|H].
+  - assert (E : at_ tops y = greatest (column rows y)) by (unfold tops; now rewrite at_map_seq). rewrite E. split.
+    + clear. unfold greatest. generalize (column rows y) as l. induction l as [|a l IH]; cbn [fold_right]; lia.
+    + intros _ x. apply greatest_at.
+  - unfold at_. rewrite nth_overflow by lia. split; [|]; lia.
+Qed.
+
 Theorem check_correct : forall f, check f = true -> promise f.
 Proof.
-  intros f H. unfold check, tests in H. cbn [fst snd] in H. split_bools. apply Nat.eqb_eq in H. rewrite forallb_forall in H3, H0.
+  intros f H. unfold check, tests in H. cbn [fst snd] in H. apply andb_prop in H as [H H0].
+  apply andb_prop in H as [H Haverage]. apply andb_prop in H as [H H1]. apply andb_prop in H as [H H2].
+  apply andb_prop in H as [H H3]. apply Nat.eqb_eq in H. rewrite forallb_forall in H3, H0.
   pose proof (bound_sound (set f) _ H2) as HB. set (b := bound (inputs f) (set f)) in *.
   set (P := 2 ^ bits f). assert (HP : 0 < P) by (apply pow_lt; lra).
   assert (EP : IZR (2 ^ Z.of_nat (bits f)) = P) by (rewrite <- pow_IZR; reflexivity).
@@ -602,7 +648,7 @@ Proof.
   assert (HC : forall y, (y < outputs f)%nat -> forall test e, if_any (Some e) test (column (rows f) y) = true ->
       proper e = true /\ test (below_exp e) (column (rows f) y) = true).
   { intros y _ test e. unfold if_any. destruct (proper e); [now split|discriminate]. }
-  split; [|split; [|split; [|split]]].
+  split; [|split; [|split; [|split; [|split]]]].
   - intros x Hx. specialize (Hrow x Hx). unfold right_row in Hrow. split_bools. apply Nat.eqb_eq in H4.
     apply Z.eqb_eq in H5. split.
     + intros y Hy. rewrite EK. now apply Rmult_le_pos.
@@ -621,4 +667,7 @@ Proof.
     split_bools. destruct (HC y Hy _ _ H5) as [Hp Ht]. rewrite !EK.
     pose proof (cap_sound _ _ (Hpos y) Hp Ht x x' ltac:(now rewrite Hlen)) as G.
     apply (Rmult_le_compat_l (/ P)) in G; lra.
+  - destruct (average f) as [e|]; [|exact I]. destruct (tops_are (rows f) (outputs f)) as [Lt Ht].
+    rewrite <- Lt at 1. apply (average_sound (2 ^ Z.of_nat (bits f))); [now apply Z.pow_pos_nonneg; lia|intros y; apply Ht| |exact Haverage].
+    rewrite Lt. intros x y _ Hy. rewrite EK, EP. apply Rmult_le_compat_l; [assumption|]. apply IZR_le. now apply Ht.
 Qed.

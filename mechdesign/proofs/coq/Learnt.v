@@ -1,4 +1,4 @@
-(** The delta of a file, from a test in integers: [radius_supported]. *)
+(** The delta of a file, from a test in integers: [radius_supported], to which [samples_supported] adds the counts. *)
 From Coq Require Import Reals List ZArith Bool Lia Lra.
 Require Import Spec Delta Tail Steps Limits.
 Import ListNotations.
@@ -14,9 +14,9 @@ Definition support (f : file) (m : Z) (delta : Z * positive) (l : list range) : 
 
 Open Scope R_scope.
 Theorem radius_supported f m delta l : support f m delta l = true ->
-  learnt f (Z.to_nat m) (ratio (fst delta) (snd delta)).
+  seldom_far f (Z.to_nat m) (ratio (fst delta) (snd delta)).
 Proof.
-  destruct delta as [a b]. unfold support, learnt. destruct (set f) as [c r d| | | | | |]; try discriminate.
+  destruct delta as [a b]. unfold support, seldom_far. destruct (set f) as [c r d| | | | | |]; try discriminate.
   set (N := inputs f). cbn [fst snd]. intros H. apply andb_prop in H as [H L].
   apply andb_prop in H as [_ H6]. unfold limits in L.
   apply andb_prop in L as [L H0]. apply andb_prop in L as [L H1]. apply andb_prop in L as [L H2].
@@ -45,14 +45,14 @@ Proof.
 Qed.
 
 (** What the definition should imply. *)
-Theorem a_larger_delta_is_weaker f m a b : a <= b -> learnt f m a -> learnt f m b.
+Theorem far_draws_are_seldom_at_a_larger_delta f m a b : a <= b -> seldom_far f m a -> seldom_far f m b.
 Proof.
-  unfold learnt. destruct (set f); auto. intros H L Q HQ. specialize (L Q HQ). lra.
+  unfold seldom_far. destruct (set f); auto. intros H L Q HQ. specialize (L Q HQ). lra.
 Qed.
 Theorem one_draw_tells_nothing_within_1 f c r d delta :
-  inputs f = 2%nat -> set f = Ball c r d -> ratio r d < 1 -> learnt f 1 delta -> 1 <= delta.
+  inputs f = 2%nat -> set f = Ball c r d -> ratio r d < 1 -> seldom_far f 1 delta -> 1 <= delta.
 Proof.
-  intros E S H L. unfold learnt in L. rewrite S, E in L. specialize (L (fun _ => 1 / 2)).
+  intros E S H L. unfold seldom_far in L. rewrite S, E in L. specialize (L (fun _ => 1 / 2)).
   assert (P : prior 2 (fun _ => 1 / 2)) by (split; [intros; lra|unfold sum; cbn; lra]). specialize (L P).
   assert (F : forall x, (x < 2)%nat -> outside 2 (fun _ => 1 / 2) (ratio r d) [x] = true).
   { intros x Hx. unfold outside, above. destruct (Rlt_dec _ _) as [|N]; [reflexivity|exfalso]. apply N.

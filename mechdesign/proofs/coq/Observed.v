@@ -312,7 +312,32 @@ Proof.
       exact (between_sums_ok c low high Pc G _ Hsum Hmost).
 Qed.
 
-(** What the definition should imply. *)
+(* The same for all samples: that the counts of the file are those of so many draws is tested beside the radius. *)
+Definition has_counts (f : file) (m : Z) : bool :=
+  match set f with
+  | Ball c _ _ => (0 <? m)%Z && (Nat.eqb (length c) (inputs f) && (forallb (Z.leb 0) c && (total c =? m)%Z))
+  | _ => false
+  end.
+Theorem samples_supported f m delta l : has_counts f m && support f m delta l = true ->
+  learnt f (Z.to_nat m) (ratio (fst delta) (snd delta)).
+Proof.
+  intros H. apply andb_prop in H as [H L]. split; [now apply (radius_supported f m delta l)|].
+  unfold has_counts in H. destruct (set f) as [c r d| | | | | |]; try discriminate.
+  apply andb_prop in H as [Hm H]. apply andb_prop in H as [El H]. apply andb_prop in H as [Pc Et].
+  apply Z.eqb_eq in Et. apply Nat.eqb_eq in El. apply Z.ltb_lt in Hm.
+  destruct (draws_of_ok c Pc 0) as [Hl [Hf Hc]]. exists (draws_of 0 c). rewrite El in Hf, Hc. split; [lia|split; [|exact Hc]].
+  eapply Forall_impl; [|exact Hf]. cbn. intros; lia.
+Qed.
+
+(** What the definitions should imply. *)
+Theorem what_is_learnt_is_learnt_from_as_many_draws_as_the_counts f m delta c r d : set f = Ball c r d -> learnt f m delta ->
+  total c = Z.of_nat m /\ length c = inputs f /\ forall Q, prior (inputs f) Q -> prob (inputs f) Q m (outside (inputs f) Q (ratio r d)) <= delta.
+Proof.
+  unfold learnt, seldom_far. intros ->. intros [H [l Hl]]. split; [now apply (total_drawn _ _ _ _ Hl)|split; [|exact H]].
+  destruct Hl as [_ [_ ->]]. now rewrite map_length, seq_length.
+Qed.
+Theorem a_larger_delta_is_weaker f m a b : a <= b -> learnt f m a -> learnt f m b.
+Proof. intros H [L D]. split; [now apply (far_draws_are_seldom_at_a_larger_delta f m a)|exact D]. Qed.
 Theorem delta_bounds_the_draws_that_contradict f m delta Q : learnt_from_counts f m delta -> prior (inputs f) Q ->
   prob (inputs f) Q m (contradicted (inputs f) Q (delta / (2 ^ inputs f - 2))) <= delta.
 Proof. unfold learnt_from_counts. destruct (set f); try easy. intros [H _]. apply H. Qed.

@@ -15,7 +15,7 @@ Definition same (e e' : epsilon) : bool :=
 Definition same_side (l l' : option epsilon) : bool :=
   match l, l' with None, _ => true | Some e, Some e' => same e e' | Some _, None => false end.
 Definition promising (f : file) (e : epsilon) (l : option epsilon) : file :=
-  File (inputs f) (outputs f) (bits f) (rows f) e l None (set f).
+  File (inputs f) (outputs f) (bits f) (rows f) e l None None (set f).
 Definition part_holds (e : epsilon) (l : option epsilon) (p : Z * file) : bool :=
   (0 <=? fst p) && check (snd p)
   && (if same e (eps (snd p)) && same_side l (lower (snd p)) then true else check (promising (snd p) e l)).
@@ -130,7 +130,7 @@ Proof.
   cbn [forallb] in H. apply andb_prop in H as [Hp H]. destruct (IH H) as [Qs [L A]].
   unfold part_holds in Hp. apply andb_prop in Hp as [Hp _]. apply andb_prop in Hp as [_ Hp].
   destruct (check_correct _ Hp) as [_ [[Q HQ] _]]. unfold check in Hp. apply andb_prop in Hp as [Hp _].
-  apply andb_prop in Hp as [Hp _]. apply andb_prop in Hp as [_ Hs].
+  apply andb_prop in Hp as [Hp _]. apply andb_prop in Hp as [Hp _]. apply andb_prop in Hp as [_ Hs].
   exists (Q :: Qs). split; [cbn; now rewrite L|]. intros [|i] Hi; cbn [nth].
   - split; [now apply (among_prior (set (snd p)))|exact HQ].
   - apply A. cbn in Hi. lia.

@@ -119,7 +119,7 @@ Proof.
   intros Hi HQ. rewrite evidence_is. pose proof (view_right i Hi) as H. set (g := view f i) in *.
   destruct (s i) as [|[a b] l|[a b] l]; cbn [view_is_supported evidence_of delta_of fst snd] in *.
   - unfold prob, misled, ratio_of, ratio. cbn [fst snd]. rewrite (expect_const _ _ _ 0 HQ). lra.
-  - apply andb_prop in H as [_ H]. apply radius_supported in H. unfold learnt in H. unfold misled.
+  - apply andb_prop in H as [_ H]. apply radius_supported in H. unfold seldom_far in H. unfold misled.
     destruct (set g); try easy. now apply H.
   - apply andb_prop in H as [_ H]. apply counts_supported in H. unfold learnt_from_counts in H. unfold misled.
     destruct (set g); try easy. now apply H.

@@ -98,7 +98,7 @@ Proof.
   destruct (the_promise_of_one_view e l (identity e' known)) as [A _]; [|exact H|].
   - intros Q HQ. exact (proj1 HQ).
   - specialize (V O (le_n 1)). apply (identity_breaks_a_promise_below_log_2_for_a_known_prior e He).
-    destruct V as [M [X _]]. exact (conj M (conj X (conj A (conj I I)))).
+    destruct V as [M [X _]]. exact (conj M (conj X (conj A (conj I (conj I I))))).
 Qed.
 
 (** * What samples tell of whole records *)
@@ -185,7 +185,7 @@ Example a_view_that_breaks_its_own_promise_is_refused : refuses_records (Records
 Proof. vm_compute. reflexivity. Qed.
 Example no_view_is_refused : refuses_records (RecordsFile log3 None 0 []). Proof. vm_compute. reflexivity. Qed.
 (* Four records of two values, two of each: of radius 1, or 0.99, and a delta of 1/8 or a little less. *)
-Definition four (r : Z) (d : positive) : file := File 2 2 2 [[3; 1]; [1; 3]]%Z log3 None None (Ball [2; 2]%Z r d).
+Definition four (r : Z) (d : positive) : file := File 2 2 2 [[3; 1]; [1; 3]]%Z log3 None None None (Ball [2; 2]%Z r d).
 Definition of_four (m : Z) (a : Z) (b : positive) (s : support_of_view) (r : Z) (d : positive) : bool :=
   records_support (RecordsFile log3 None 1 [(1%Z, four r d); (1%Z, first)]) m (a, b) [s; NoSupport].
 Definition by_all (a : Z) (b : positive) : support_of_view := ByAllSamples (a, b) [Rare 3 0; Rare 4 0].

@@ -7,7 +7,7 @@ Open Scope R_scope.
 (** * Probabilities *)
 
 Definition warner (e : epsilon) (low c : option epsilon) (s : priors) : file :=
-  File 2 2 2 [[3; 1]; [1; 3]]%Z e low c s.
+  File 2 2 2 [[3; 1]; [1; 3]]%Z e low c None s.
 Definition all : priors := Ball [1; 1]%Z 2 1.
 
 Theorem entries_are_numerators_over_a_power_of_two e l c s :
@@ -172,7 +172,7 @@ Proof.
   apply Rmult_lt_0_compat; [apply exp_pos|assumption].
 Qed.
 
-Definition identity (e : epsilon) (s : priors) : file := File 2 2 1 [[2; 0]; [0; 2]]%Z e None None s.
+Definition identity (e : epsilon) (s : priors) : file := File 2 2 1 [[2; 0]; [0; 2]]%Z e None None None s.
 Theorem identity_breaks_every_promise_for_all_priors e : ~ promise (identity e all).
 Proof.
   intros [_ [_ [H _]]].
@@ -198,15 +198,77 @@ Theorem a_promise_has_its_parts f : promise f ->
      K f x y <= exp (nats (eps f)) * mean (inputs f) Q (fun x' => K f x' y)) /\
   (forall e, lower f = Some e -> from_below (inputs f) (outputs f) (K f) (among (inputs f) (set f)) (nats e)) /\
   (forall e, cap f = Some e -> forall x x' y, (x < inputs f)%nat -> (x' < inputs f)%nat -> (y < outputs f)%nat ->
-     K f x y <= exp (nats e) * K f x' y).
+     K f x y <= exp (nats e) * K f x' y) /\
+  (forall e, average f = Some e -> on_average (inputs f) (outputs f) (K f) (nats e)).
 Proof.
-  intros [A [_ [B [C D]]]]. split; [exact A|split; [exact B|split; intros e E; rewrite E in *]]; [exact C | exact D].
+  intros [A [_ [B [C [D G]]]]]. split; [exact A|split; [exact B|split; [|split]; intros e E; rewrite E in *]]; [exact C | exact D | exact G].
+Qed.
+
+(** * Maximal leakage *)
+
+Lemma at_most_top N f x : (x < N)%nat -> f x <= top N f.
+Proof.
+  intros H. unfold top. apply in_range in H. induction (seq 0 N) as [|a l IH]; [destruct H|]. cbn. destruct H as [->|H].
+  - apply Rmax_l.
+  - eapply Rle_trans; [now apply IH|apply Rmax_r].
+Qed.
+Lemma top_positive N f : 0 <= top N f.
+Proof. unfold top. induction (seq 0 N) as [|a l IH]; cbn; [apply Rle_refl|]. eapply Rle_trans; [exact IH|apply Rmax_r]. Qed.
+(* Whatever the prior is, and whatever is guessed after each report: a guess is right at most e^most times as often as the
+   best one without a report. *)
+Theorem no_guess_gains_more N M k most Q g : mechanism N M k -> on_average N M k most -> prior N Q ->
+  (forall y, (y < M)%nat -> (g y < N)%nat) -> sum M (fun y => Q (g y) * k (g y) y) <= exp most * top N Q.
+Proof.
+  intros Hk H [HQ _] Hg. apply Rle_trans with (sum M (fun y => top N Q * top N (fun x => k x y))).
+  - rewrite !sum_suml. apply suml_le. intros y Hy. apply in_range in Hy. specialize (Hg y Hy). apply Rmult_le_compat.
+    + now apply HQ.
+    + now apply (Hk (g y) Hg).
+    + now apply at_most_top.
+    + exact (at_most_top N (fun x => k x y) (g y) Hg).
+  - rewrite sum_suml, suml_scal, <- sum_suml, Rmult_comm. apply Rmult_le_compat_r; [apply top_positive|exact H].
+Qed.
+Theorem a_larger_average_is_weaker N M k most most' : most <= most' -> on_average N M k most -> on_average N M k most'.
+Proof. intros H G. eapply Rle_trans; [exact G|]. destruct H as [H| ->]; [left; now apply exp_increasing|apply Rle_refl]. Qed.
+Theorem a_cap_holds_on_average N M k c : (0 < N)%nat -> mechanism N M k -> capped N M k c -> on_average N M k c.
+Proof.
+  intros HN Hk H. destruct (Hk O HN) as [Hp H1]. apply Rle_trans with (sum M (fun y => exp c * k O y)).
+  - rewrite !sum_suml. apply suml_le. intros y Hy. apply in_range in Hy. apply top_le.
+    + apply Rmult_le_pos; [left; apply exp_pos|now apply Hp].
+    + intros x Hx. now apply H.
+  - rewrite sum_suml, suml_scal, <- sum_suml, H1. right. ring.
+Qed.
+Theorem a_promise_for_one_prior_is_one_on_average N M k (B : (nat -> R) -> Prop) e Q :
+  mechanism N M k -> from_above N M k B e -> B Q -> prior N Q -> on_average N M k e.
+Proof.
+  intros Hk H HB HP. apply Rle_trans with (sum M (fun y => exp e * mean N Q (fun x => k x y))).
+  - rewrite !sum_suml. apply suml_le. intros y Hy. apply in_range in Hy. apply top_le; [|intros x Hx; now apply H].
+    apply Rmult_le_pos; [left; apply exp_pos|]. rewrite <- (mean_const N Q 0 HP). apply mean_le; [assumption|].
+    intros x Hx. now apply (Hk x Hx).
+  - rewrite sum_suml, suml_scal. unfold mean.
+    rewrite (suml_ext _ _ (fun y => suml (seq 0 N) (fun x => Q x * k x y))) by (intros; apply sum_suml). rewrite suml_swap.
+    rewrite (suml_ext (seq 0 N) _ Q).
+    + rewrite <- sum_suml, (proj2 HP). right. ring.
+    + intros x Hx. apply in_range in Hx. rewrite suml_scal, <- sum_suml, (proj2 (Hk x Hx)). ring.
+Qed.
+(* The least that may be promised on average is what the greatest entries sum to. *)
+Theorem an_average_is_what_the_greatest_entries_sum_to N M k e : on_average N M k (nats e) <-> sum M (fun y => top N (fun x => k x y)) <= exp (nats e).
+Proof. reflexivity. Qed.
+Definition identity_on_average (e : epsilon) (s : priors) : file := File 2 2 1 [[2; 0]; [0; 2]]%Z (Log 2 1) None None (Some e) s.
+Theorem identity_breaks_an_average_below_log_2 e s : exp (nats e) < 2 -> ~ promise (identity_on_average e s).
+Proof.
+  intros He H. apply a_promise_has_its_parts in H. destruct H as [_ [_ [_ [_ H]]]]. specialize (H e eq_refl).
+  pose proof (no_guess_gains_more 2 2 (K (identity_on_average e s)) (nats e) (fun _ => / 2) (fun y => y)) as G.
+  assert (Hm : mechanism 2 2 (K (identity_on_average e s))).
+  { intros x Hx. split; [intros y Hy|]; destruct x as [|[|x]]; try lia; try (destruct y as [|[|y]]; try lia); unfold K, sum; cbn; lra. }
+  specialize (G Hm H). assert (Hq : prior 2 (fun _ => / 2)) by (split; [intros; lra|unfold sum; cbn; lra]). specialize (G Hq (fun y Hy => Hy)).
+  unfold sum, top, K in G. cbn in G. unfold Rmax in G. repeat destruct (Rle_dec _ _); lra.
 Qed.
 
 (** * Files *)
 
 Definition is_proved (f : file) : Prop := check f = true.
 Definition is_refused (f : file) : Prop := check f = false.
+Definition warner_on_average (e : epsilon) : file := File 2 2 2 [[3; 1]; [1; 3]]%Z (Log 3 1) None None (Some e) all.
 Definition log3 : epsilon := Log 3 1.
 Definition less : epsilon := Log 2999999999 1000000000.
 Definition known : priors := Ball [1; 1]%Z 0 1.
@@ -215,13 +277,16 @@ Example warner_keeps_no_less : is_refused (warner less None None all). Proof. re
 Example warner_keeps_no_less_from_below : is_refused (warner log3 (Some less) None all). Proof. reflexivity. Qed.
 Example warner_keeps_a_cap : is_proved (warner (Log 3 2) None (Some log3) known). Proof. reflexivity. Qed.
 Example warner_keeps_no_lower_cap : is_refused (warner (Log 3 2) None (Some less) known). Proof. reflexivity. Qed.
+Example warner_leaks_log_3_halves_on_average : is_proved (warner_on_average (Log 3 2)). Proof. reflexivity. Qed.
+Example warner_leaks_no_less_on_average : is_refused (warner_on_average (Log 1499999999 1000000000)). Proof. reflexivity. Qed.
+Example no_negative_average_is_kept : is_refused (File 2 1 0 [[1]; [1]]%Z (Nats 1 2) None None (Some (Nats (-1) 2)) all). Proof. reflexivity. Qed.
 Example warner_keeps_1_099_nats : is_proved (warner (Nats 1099 1000) None None all). Proof. reflexivity. Qed.
 Example warner_keeps_no_1_098_nats : is_refused (warner (Nats 1098 1000) None None all). Proof. reflexivity. Qed.
-Example a_negative_epsilon_is_refused : is_refused (File 2 1 0 [[1]; [1]]%Z (Nats (-1) 2) None None all).
+Example a_negative_epsilon_is_refused : is_refused (File 2 1 0 [[1]; [1]]%Z (Nats (-1) 2) None None None all).
 Proof. reflexivity. Qed.
-Example a_row_that_sums_to_more_is_refused : is_refused (File 2 2 2 [[3; 1]; [2; 3]]%Z log3 None None all).
+Example a_row_that_sums_to_more_is_refused : is_refused (File 2 2 2 [[3; 1]; [2; 3]]%Z log3 None None None all).
 Proof. reflexivity. Qed.
-Example a_negative_entry_is_refused : is_refused (File 2 2 2 [[5; -1]; [1; 3]]%Z log3 None None known).
+Example a_negative_entry_is_refused : is_refused (File 2 2 2 [[5; -1]; [1; 3]]%Z log3 None None None known).
 Proof. reflexivity. Qed.
 Example a_box_without_members_is_refused : is_refused (warner log3 None None (Box [3; 3] [4; 4] 5)%Z).
 Proof. reflexivity. Qed.
@@ -240,5 +305,5 @@ Example a_smaller_either_is_proved : is_proved
      (Either (Both (Ball [1; 1] 1 1) (Box [1; 1] [3; 3] 4)) (Events [1; 1] [(4, 1)] 4)))%Z.
 Proof. reflexivity. Qed.
 Definition four : file := File 4 4 4 [[9; 3; 3; 1]; [3; 9; 1; 3]; [3; 1; 9; 3]; [1; 3; 3; 9]]%Z
-  (Log 9 2) None None (Pairs 2 all 2 known).
+  (Log 9 2) None None None (Pairs 2 all 2 known).
 Example pairs_are_proved : is_proved four. Proof. reflexivity. Qed.

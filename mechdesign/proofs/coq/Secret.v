@@ -49,12 +49,18 @@ Definition secret_check (f : secret_file) : bool :=
   Nat.eqb (length (data_rows f)) (data_inputs f)
   && forallb (right_row (data_outputs f) (2 ^ Z.of_nat (data_bits f))) (data_rows f)
   && secret_shaped f
+  && match data_average f with None => true
+     | Some e => average_holds (2 ^ Z.of_nat (data_bits f)) e (map (fun y => greatest (column (data_rows f) y)) (seq 0 (data_outputs f))) end
   && forallb (fun y => is_empty (t (column (data_rows f) y))) (seq 0 (data_outputs f)).
 
-(* For people: the outputs that break the promise, each with a value of the secret at which it does. *)
+(* For people: the outputs that break the promise, each with a value of the secret at which it does; after them, one output
+   more if the greatest entries of all break it together. *)
 Definition secret_refused (f : secret_file) : list (nat * nat) :=
   let t := secret_tests f in
-  flat_map (fun y => match t (column (data_rows f) y) with [] => [] | s :: _ => [(y, s)] end) (seq 0 (data_outputs f)).
+  flat_map (fun y => match t (column (data_rows f) y) with [] => [] | s :: _ => [(y, s)] end) (seq 0 (data_outputs f))
+  ++ match data_average f with None => []
+     | Some e => if average_holds (2 ^ Z.of_nat (data_bits f)) e (map (fun y => greatest (column (data_rows f) y)) (seq 0 (data_outputs f)))
+       then [] else [(data_outputs f, O)] end.
 
 (** * Its proof *)
 
@@ -265,7 +271,7 @@ Proof. destruct l; [destruct m; [now split|discriminate]|discriminate]. Qed.
 Theorem secret_check_correct : forall f, secret_check f = true -> secret_promise f.
 Proof.
   intros f H. unfold secret_check, secret_shaped in H. apply andb_prop in H as [H Hcolumns].
-  apply andb_prop in H as [H Hshaped]. apply andb_prop in H as [H Hrows]. apply andb_prop in Hshaped as [Hshaped Hgiven].
+  apply andb_prop in H as [H Haverage]. apply andb_prop in H as [H Hshaped]. apply andb_prop in H as [H Hrows]. apply andb_prop in Hshaped as [Hshaped Hgiven].
   apply andb_prop in Hshaped as [Hshaped Hmember]. apply andb_prop in Hshaped as [Hshaped Hlaw].
   apply andb_prop in Hshaped as [Hproper Hlower]. apply Nat.eqb_eq in H. rewrite forallb_forall in Hrows, Hcolumns.
   set (N := data_inputs f) in *. set (T := values f) in *. set (P := 2 ^ data_bits f).
@@ -300,7 +306,7 @@ Proof.
     - destruct (secret_lower f); [exact H9|exact I].
     - destruct (data_cap f) as [c|]; [|exact I]. unfold if_any in H10. fold v in H10. destruct (proper c); [|discriminate].
       split; [reflexivity|]. now destruct (cap_holds _ v). }
-  split; [|split; [|split; [|split]]].
+  split; [|split; [|split; [|split; [|split]]]].
   - intros x Hx. specialize (Hrow x Hx). unfold right_row in Hrow. apply andb_prop in Hrow as [Hrow H9]. apply andb_prop in Hrow as [H8 _].
     apply Nat.eqb_eq in H8. apply Z.eqb_eq in H9. split.
     + intros y Hy. rewrite EK. now apply Rmult_le_pos.
@@ -318,4 +324,7 @@ Proof.
   - destruct (data_cap f) as [c|]; [|exact I]. intros x x' y Hx Hx' Hy. destruct (HC y Hy) as [_ [_ [Hc G]]]. rewrite !EK.
     pose proof (cap_sound c _ (Hpos y) Hc G x x' ltac:(now rewrite Hlen)) as L.
     apply (Rmult_le_compat_l (/ P)) in L; lra.
+  - destruct (data_average f) as [e|]; [|exact I]. destruct (tops_are (data_rows f) (data_outputs f)) as [Lt Ht].
+    rewrite <- Lt at 1. apply (average_sound (2 ^ Z.of_nat (data_bits f))); [now apply Z.pow_pos_nonneg; lia|intros y; apply Ht| |exact Haverage].
+    rewrite Lt. intros x y _ Hy. rewrite EK, EP. apply Rmult_le_compat_l; [assumption|]. apply IZR_le. now apply Ht.
 Qed.

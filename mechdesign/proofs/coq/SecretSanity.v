@@ -84,19 +84,21 @@ Theorem a_secret_promise_has_its_parts f : secret_promise f ->
     forall e, secret_lower f = Some e ->
       exp (- nats e) * mean T p (fun t => mean N (A t) (fun x => data_K f x y)) <= mean N (A s) (fun x => data_K f x y)) /\
   (forall e, data_cap f = Some e -> forall x x' y, (x < N)%nat -> (x' < N)%nat -> (y < M)%nat ->
-     data_K f x y <= exp (nats e) * data_K f x' y).
+     data_K f x y <= exp (nats e) * data_K f x' y) /\
+  (forall e, data_average f = Some e -> sum M (fun y => top N (fun x => data_K f x y)) <= exp (nats e)).
 Proof.
-  intros [A [[p [L HJ]] [B [C D]]]]. split; [exact A|split; [exists p, L; exact HJ|split]].
+  intros [A [[p [L HJ]] [B [C [D G]]]]]. split; [exact A|split; [exists p, L; exact HJ|split; [|split]]].
   - intros q J Hq HJ' s y Hs Hy. split; [exact (B q J (conj Hq HJ') s y Hs Hy)|].
     intros e E. rewrite E in C. exact (C q J (conj Hq HJ') s y Hs Hy).
   - intros e E. rewrite E in D. exact D.
+  - intros e E. rewrite E in G. exact G.
 Qed.
 
 (** * Files *)
 
 (* The data themselves are reported. *)
 Definition told (e : epsilon) (low c : option epsilon) (law : priors) (rows : list (list Z)) : secret_file :=
-  SecretFile 4 4 0 [[1; 0; 0; 0]; [0; 1; 0; 0]; [0; 0; 1; 0]; [0; 0; 0; 1]]%Z e low c law (map (fun row => Hull [row]) rows).
+  SecretFile 4 4 0 [[1; 0; 0; 0]; [0; 1; 0; 0]; [0; 0; 1; 0]; [0; 0; 0; 1]]%Z e low c None law (map (fun row => Hull [row]) rows).
 Definition seen : list (list Z) := [[20; 10; 5; 5]; [10; 15; 20; 15]]%Z.
 Definition shown : priors := Hull [[40; 60]]%Z.
 Definition takes (f : secret_file) : Prop := secret_check f = true.
@@ -110,13 +112,17 @@ Example the_law_of_the_secret_may_be_any_other : refuses (told (Log 5 3) None No
 Example and_then_three_are_promised : takes (told (Log 3 1) None None (Ball [40; 60] 2 1)%Z seen). Proof. vm_compute. reflexivity. Qed.
 Example a_law_of_no_value_is_refused : refuses (told (Log 5 3) None None (Hull [[40; 60; 0]])%Z seen). Proof. vm_compute. reflexivity. Qed.
 Example no_value_is_refused : refuses (told (Log 5 3) None None (Hull [[]]) []). Proof. vm_compute. reflexivity. Qed.
-Example an_empty_set_for_a_value_is_refused : refuses (SecretFile 1 1 0 [[1]]%Z (Log 2 1) None None shown [Hull []; Hull [[1]]%Z]).
+Example an_empty_set_for_a_value_is_refused : refuses (SecretFile 1 1 0 [[1]]%Z (Log 2 1) None None None shown [Hull []; Hull [[1]]%Z]).
 Proof. vm_compute. reflexivity. Qed.
-Example a_row_of_another_sum_is_refused : refuses (SecretFile 1 1 0 [[2]]%Z (Log 2 1) None None shown [Hull [[1]]; Hull [[1]]]%Z).
+Example a_row_of_another_sum_is_refused : refuses (SecretFile 1 1 0 [[2]]%Z (Log 2 1) None None None shown [Hull [[1]]; Hull [[1]]]%Z).
 Proof. vm_compute. reflexivity. Qed.
 
+Definition on_average_4 (e : epsilon) : secret_file :=
+  SecretFile 4 4 0 [[1; 0; 0; 0]; [0; 1; 0; 0]; [0; 0; 1; 0]; [0; 0; 0; 1]]%Z (Log 5 3) None None (Some e) shown (map (fun row => Hull [row]) seen).
+Example data_that_are_told_leak_log_4_on_average : takes (on_average_4 (Log 4 1)). Proof. vm_compute. reflexivity. Qed.
+Example and_no_less_on_average : refuses (on_average_4 (Log 3999999999 1000000000)). Proof. vm_compute. reflexivity. Qed.
 Definition a_secret_told (e : epsilon) : secret_file :=
-  SecretFile 2 2 1 [[2; 0]; [0; 2]]%Z e None None (Hull [[1; 1]])%Z [Hull [[1; 0]]; Hull [[0; 1]]]%Z.
+  SecretFile 2 2 1 [[2; 0]; [0; 2]]%Z e None None None (Hull [[1; 1]])%Z [Hull [[1; 0]]; Hull [[0; 1]]]%Z.
 Theorem to_tell_the_secret_breaks_every_promise_below_log_2 e : exp (nats e) < 2 -> ~ secret_promise (a_secret_told e).
 Proof.
   intros He [_ [[p [A [Hp HA]]] [H _]]].

@@ -38,6 +38,9 @@ Definition from_below (N M : nat) (K : nat -> nat -> R) (B : (nat -> R) -> Prop)
 (* Local differential privacy, whatever the prior is. *)
 Definition capped (N M : nat) (K : nat -> nat -> R) (cap : R) : Prop :=
   forall x x' y, (x < N)%nat -> (x' < N)%nat -> (y < M)%nat -> K x y <= exp cap * K x' y.
+(* Maximal leakage, whatever the prior is: the greatest probabilities of all reports sum to at most e^most. *)
+Definition top (N : nat) (f : nat -> R) : R := fold_right (fun x m => Rmax (f x) m) 0 (seq 0 N).
+Definition on_average (N M : nat) (K : nat -> nat -> R) (most : R) : Prop := sum M (fun y => top N (fun x => K x y)) <= exp most.
 
 (* The file, as data: integers only. *)
 Definition ratio (a : Z) (b : positive) : R := IZR a / IZR (Zpos b).
@@ -64,7 +67,8 @@ Fixpoint among (N : nat) (s : priors) (Q : nat -> R) : Prop :=
   | Pairs m s n t => N = (m * n)%nat /\ product m n (among m s) (among n t) Q
   end.
 Record file := File { inputs : nat; outputs : nat; bits : nat; rows : list (list Z);
-                      eps : epsilon; lower : option epsilon; cap : option epsilon; set : priors }.
+                      eps : epsilon; lower : option epsilon; cap : option epsilon;
+                      average : option epsilon; set : priors }.
 Definition K (f : file) (x y : nat) : R := IZR (nth y (nth x (rows f) []) 0%Z) / 2 ^ bits f.
 
 Definition promise (f : file) : Prop :=
@@ -73,7 +77,8 @@ Definition promise (f : file) : Prop :=
   from_above (inputs f) (outputs f) (K f) (among (inputs f) (set f)) (nats (eps f)) /\
   match lower f with None => True
   | Some l => from_below (inputs f) (outputs f) (K f) (among (inputs f) (set f)) (nats l) end /\
-  match cap f with None => True | Some c => capped (inputs f) (outputs f) (K f) (nats c) end.
+  match cap f with None => True | Some c => capped (inputs f) (outputs f) (K f) (nats c) end /\
+  match average f with None => True | Some l => on_average (inputs f) (outputs f) (K f) (nats l) end.
 
 (* Samples: the mean of f over the lists of m independent draws from Q, and the probability of an event. *)
 Fixpoint expect (N : nat) (Q : nat -> R) (m : nat) (f : list nat -> R) : R :=
@@ -89,21 +94,23 @@ Definition freq (l : list nat) (x : nat) : R := INR (hits (Nat.eqb x) l) / INR (
 Definition above (t x : R) : bool := if Rlt_dec t x then true else false.
 Definition outside (N : nat) (Q : nat -> R) (r : R) (l : list nat) : bool :=
   above r (sum N (fun x => Rabs (Q x - freq l x))).
+(* The counts c are those of m draws, in the list l. *)
+Definition drawn (N m : nat) (c : list Z) (l : list nat) : Prop :=
+  length l = m /\ Forall (fun x => (x < N)%nat) l /\ c = map (fun x => Z.of_nat (hits (Nat.eqb x) l)) (seq 0 N).
 (* Whatever the prior is, it is farther than the radius of the file from the shares of m draws with probability at most
-   delta. So it is in the set of the file but with that probability, if the counts in the file are those of m draws. *)
-Definition learnt (f : file) (m : nat) (delta : R) : Prop :=
+   delta; and the counts in the file are those of m draws. So it is in the set of the file but with that probability. *)
+Definition seldom_far (f : file) (m : nat) (delta : R) : Prop :=
   match set f with
   | Ball _ r d => forall Q, prior (inputs f) Q -> prob (inputs f) Q m (outside (inputs f) Q (ratio r d)) <= delta
   | _ => False
   end.
+Definition learnt (f : file) (m : nat) (delta : R) : Prop :=
+  seldom_far f m delta /\ match set f with Ball c _ _ => exists l, drawn (inputs f) m c l | _ => False end.
 (* Draws contradict a prior at level a if some set of symbols was hit so often that as many draws from the prior hit it
    that often with probability at most a. All sets count but the empty and the full one; x is in set i if i has bit x. *)
 Definition contradicted (N : nat) (Q : nat -> R) (a : R) (l : list nat) : bool :=
   existsb (fun i => let S := Nat.testbit i in negb (above a (prob N Q (length l) (fun l' => Nat.leb (hits S l) (hits S l')))))
     (seq 1 (2 ^ N - 2)).
-(* The counts c are those of m draws, in the list l. *)
-Definition drawn (N m : nat) (c : list Z) (l : list nat) : Prop :=
-  length l = m /\ Forall (fun x => (x < N)%nat) l /\ c = map (fun x => Z.of_nat (hits (Nat.eqb x) l)) (seq 0 N).
 (* Whatever the prior is, m draws from it contradict it with probability at most delta; the counts in the file are those
    of m draws; and every prior that these do not contradict is within the radius of the file. *)
 Definition learnt_from_counts (f : file) (m : nat) (delta : R) : Prop :=

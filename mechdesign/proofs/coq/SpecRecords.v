@@ -10,7 +10,7 @@ Open Scope R_scope.
 Record records_file := RecordsFile { record_eps : epsilon; record_lower : option epsilon; weight_bits : nat;
   parts : list (Z * file) }.
 Definition views (f : records_file) : nat := length (parts f).
-Definition no_view : Z * file := (0%Z, File 0 0 0 [] (Nats 0 1) None None (Hull [])).
+Definition no_view : Z * file := (0%Z, File 0 0 0 [] (Nats 0 1) None None None (Hull [])).
 Definition view_weight (f : records_file) (i : nat) : R := IZR (fst (nth i (parts f) no_view)) / 2 ^ weight_bits f.
 Definition view (f : records_file) (i : nat) : file := snd (nth i (parts f) no_view).
 

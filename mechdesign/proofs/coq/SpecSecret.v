@@ -24,7 +24,7 @@ Definition secret_below (T N M : nat) (K : nat -> nat -> R) (J : (nat -> R) -> (
 
 (* The file, as data: the sets are those of [Spec], one for the law of the secret and one for each of its values. *)
 Record secret_file := SecretFile { data_inputs : nat; data_outputs : nat; data_bits : nat; data_rows : list (list Z);
-  secret_eps : epsilon; secret_lower : option epsilon; data_cap : option epsilon; secret_law : priors; given : list priors }.
+  secret_eps : epsilon; secret_lower : option epsilon; data_cap : option epsilon; data_average : option epsilon; secret_law : priors; given : list priors }.
 Definition values (f : secret_file) : nat := length (given f).
 Definition data_K (f : secret_file) (x y : nat) : R := IZR (nth y (nth x (data_rows f) []) 0%Z) / 2 ^ data_bits f.
 Definition joint_laws (f : secret_file) : (nat -> R) -> (nat -> nat -> R) -> Prop :=
@@ -36,4 +36,5 @@ Definition secret_promise (f : secret_file) : Prop :=
   secret_above (values f) (data_inputs f) (data_outputs f) (data_K f) (joint_laws f) (nats (secret_eps f)) /\
   match secret_lower f with None => True
   | Some l => secret_below (values f) (data_inputs f) (data_outputs f) (data_K f) (joint_laws f) (nats l) end /\
-  match data_cap f with None => True | Some c => capped (data_inputs f) (data_outputs f) (data_K f) (nats c) end.
+  match data_cap f with None => True | Some c => capped (data_inputs f) (data_outputs f) (data_K f) (nats c) end /\
+  match data_average f with None => True | Some l => on_average (data_inputs f) (data_outputs f) (data_K f) (nats l) end.

@@ -28,13 +28,18 @@ let modules sources =
   String.concat "\n" (Printf.sprintf "From Coq Require %s.\n" libraries :: List.map body sources)
 
 let head = "(* What a mechanism file promises, proved. The file has the SHA-256\n   "
-let rest_of_head =
-  ".\n   Read the module Spec; coqc checks the rest, and prints the integers and the axioms. *)\n"
-let opening =
-  "\nModule Certificate.\nImport List ZArith Spec Check.\nImport ListNotations.\nOpen Scope Z_scope.\n"
-  ^ "Definition the_file : file :=\n  "
-let closing =
-  ".\nTheorem the_promise_holds : promise the_file.\nProof. apply check_correct. vm_cast_no_check (eq_refl true). Qed.\n"
+let rest_of_head ~of_secret =
+  Printf.sprintf ".\n   Read the module%s; coqc checks the rest, and prints the integers and the axioms. *)\n"
+    (if of_secret then "s Spec and SpecSecret" else " Spec")
+let opening ~of_secret =
+  Printf.sprintf
+    "\nModule Certificate.\nImport List ZArith %s.\nImport ListNotations.\nOpen Scope Z_scope.\nDefinition the_file : %sfile :=\n  "
+    (if of_secret then "Spec SpecSecret Secret" else "Spec Check") (if of_secret then "secret_" else "")
+let closing ~of_secret =
+  let kind = if of_secret then "secret_" else "" in
+  Printf.sprintf
+    ".\nTheorem the_promise_holds : %spromise the_file.\nProof. apply %scheck_correct. vm_cast_no_check (eq_refl true). Qed.\n"
+    kind kind
   ^ "Set Printing Depth 1000000.\nSet Printing Width 1000.\nPrint the_file.\nPrint Assumptions the_promise_holds.\n"
   ^ "End Certificate.\n"
 
@@ -45,7 +50,7 @@ let before_samples =
   ^ "Open Scope Z_scope.\nTheorem the_samples_support_the_radius : learnt"
 let about_samples ~of_counts =
   (if of_counts then "_from_counts the_file" else " the_file") ^ " (Z.to_nat #) (ratio # #).\nProof. apply ("
-  ^ (if of_counts then "counts_supported" else "radius_supported")
+  ^ (if of_counts then "counts_supported" else "samples_supported")
   ^ " the_file # (#, #%positive) [?]). vm_cast_no_check (eq_refl true). Qed.\n"
   ^ "Set Printing Depth 1000000.\nSet Printing Width 1000.\n"
   ^ "Check the_samples_support_the_radius.\nPrint Assumptions the_samples_support_the_radius.\nEnd Samples.\n"
@@ -76,12 +81,18 @@ let term_in text =
     | '0' .. '9' | 'a' .. 'f' -> incr place
     | _ -> edited !line
   done;
-  follow (rest_of_head ^ modules Library.sources ^ opening);
+  let of_secret =
+    let mark = ".\n   Read the modules" in
+    let n = String.length mark in
+    String.length text >= !place + n && String.sub text !place n = mark
+  in
+  let library = if of_secret then Library.sources @ Library.of_secrets else Library.sources in
+  follow (rest_of_head ~of_secret ^ modules library ^ opening ~of_secret);
   let start = !place in
   (match String.index_from_opt text start '.' with Some stop -> place := stop | None -> edited !line);
   let term = String.sub text start (!place - start) in
   String.iter (fun c -> if c = '\n' then incr line) term;
-  follow closing;
+  follow (closing ~of_secret);
   let run test =
     let start = !place in
     while !place < String.length text && test text.[!place] do incr place done;
@@ -91,7 +102,7 @@ let term_in text =
   let digit c = '0' <= c && c <= '9' in
   let range c = digit c || c = ' ' || c = ';' || String.contains "RiseFallRareGap" c in
   let numbers = ref [] and of_counts = ref false in
-  if !place <> String.length text then begin
+  if !place <> String.length text && not of_secret then begin
     follow ("\n" ^ modules Library.of_samples ^ before_samples);
     of_counts := !place < String.length text && text.[!place] = '_';
     String.iter
@@ -170,7 +181,7 @@ let file_of_term text =
       | Word "Pairs" -> let m = natural () in let s = priors () in let n = natural () in Pairs (m, s, n, priors ())
       | _ -> wrong ())
   in
-  if next () <> Word "File" then wrong ();
+  let of_secret = match next () with Word "File" -> false | Word "SecretFile" -> true | _ -> wrong () in
   let inputs = natural () in
   let outputs = natural () in
   let bits = natural () in
@@ -178,9 +189,17 @@ let file_of_term text =
   let eps = epsilon () in
   let lower = optional () in
   let cap = optional () in
+  let average = optional () in
   let set = priors () in
+  let found =
+    if of_secret then
+      Mechanism_file.Of_secret { data_inputs = inputs; data_outputs = outputs; data_bits = bits; data_rows = rows; secret_eps = eps;
+                                 secret_lower = lower; data_cap = cap; data_average = average; secret_law = set;
+                                 given = list priors }
+    else Mechanism_file.Of_data { inputs; outputs; bits; rows; eps; lower; cap; average; set }
+  in
   if !left <> [] then wrong ();
-  { inputs; outputs; bits; rows; eps; lower; cap; set }
+  found
 
 (* Canonical JSON of a term: numbers in lowest terms, weights as probabilities, no spaces, keys in order. *)
 
@@ -204,14 +223,27 @@ let rec set_parts = function
 and set_json s = array (set_parts s)
 and over d numbers = List.map (fun a -> make a (Integers.of_positive d)) numbers
 
+(* The parts of both kinds of files. *)
+type parts = { high : nat; wide : nat; bits_ : nat; lines : Integers.z list list; sides : epsilon option list; about : string }
+let parts = function
+  | Mechanism_file.Of_data f ->
+    { high = f.inputs; wide = f.outputs; bits_ = f.bits; lines = f.rows; sides = [ f.cap; Some f.eps; f.lower; f.average ];
+      about = "\"set\":" ^ set_json f.set }
+  | Mechanism_file.Of_secret f ->
+    { high = f.data_inputs; wide = f.data_outputs; bits_ = f.data_bits; lines = f.data_rows;
+      sides = [ f.data_cap; Some f.secret_eps; f.secret_lower; f.data_average ];
+      about = "\"secret\":" ^ array [ set_json f.secret_law; array (List.map set_json f.given) ] }
+
 let canonical file =
+  let file = parts file in
   let side = function
     | Nats (a, b) -> array [ quoted "nats"; quoted (shown (make a (Integers.of_positive b))) ]
     | Log (a, b) -> array [ quoted "log"; quoted (shown (make (Integers.of_positive a) (Integers.of_positive b))) ]
   in
   let perhaps = function None -> "null" | Some e -> side e in
-  let rows = array (List.map (fun row -> array (List.map Integers.to_digits row)) file.rows) in
-  let sized = List.for_all (fun row -> List.length row = int_of file.outputs) file.rows in
-  need (sized && List.length file.rows = int_of file.inputs) "the rows are not as many or as long as the term says";
-  Printf.sprintf "{\"bits\":%d,\"cap\":%s,\"epsilon\":%s,\"lower\":%s,\"numerators\":%s,\"set\":%s}" (int_of file.bits)
-    (perhaps file.cap) (side file.eps) (perhaps file.lower) rows (set_json file.set)
+  let rows = array (List.map (fun row -> array (List.map Integers.to_digits row)) file.lines) in
+  let sized = List.for_all (fun row -> List.length row = int_of file.wide) file.lines in
+  need (sized && List.length file.lines = int_of file.high) "the rows are not as many or as long as the term says";
+  let side_of key value = quoted key ^ ":" ^ perhaps value in
+  let sides = List.map2 side_of [ "cap"; "epsilon"; "lower"; "maximal_leakage" ] file.sides in
+  Printf.sprintf "{\"bits\":%d,%s,\"numerators\":%s,%s}" (int_of file.bits_) (String.concat "," sides) rows file.about

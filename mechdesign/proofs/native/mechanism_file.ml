@@ -95,8 +95,9 @@ let failure a =
     Printf.sprintf "; delta = %s by %s samples%s" written (Integers.to_digits k)
       (if asserted then " (asserted, not shown)" else "")
 
-(* Sets: each is a term, words for it, and words for its delta, which may be taken as given. *)
-type set = { term : priors; words : string; delta : string; given : bool }
+(* Sets: each is a term, words for it, words for its delta, which may be taken as given, and, but for sets that are made of
+   priors or of others, whether a prior is in it. *)
+type set = { term : priors; words : string; delta : string; given : bool; holds : (Number.t list -> bool) option }
 
 let told set = if set.given then set.delta ^ " is taken as given" else set.delta
 let marks = [ "box"; "lower-limits"; "l1-box"; "relative-ball"; "event-set"; "priors"; "factors"; "secret"; "sets" ]
@@ -138,7 +139,8 @@ let ball judge t size =
       judge weights radius (int_of_string (Integers.to_digits n)) (number (get a "delta")) bound
   in
   need ~status:1 (verdict <> Samples.False) "delta is false: the samples do not support the radius";
-  { term = ball_term weights radius; words; delta; given = verdict = Samples.Undecided }
+  let far q = sum_of (List.map2 (fun p q -> magnitude (sub p q)) masses q) in
+  { term = ball_term weights radius; words; delta; given = verdict = Samples.Undecided; holds = Some (fun q -> le (far q) radius) }
 
 let keys_of = function
   | "box" -> "lower upper"
@@ -189,8 +191,8 @@ let limits mark t size =
   in
   ignore (over_common ~digits:3000 (List.concat_map (fun (slack, row) -> slack :: row) pieces));
   let excess p q = greatest none (sub p q) in
-  need (List.for_all (fun (slack, row) -> le (sum_of (List.map2 excess row masses)) slack) pieces)
-    "the estimate is outside";
+  let holds q = List.for_all (fun (slack, row) -> le (sum_of (List.map2 excess row q)) slack) pieces in
+  need (holds masses) "the estimate is outside";
   let least row = List.fold_left (fun p q -> if le p q then p else q) (List.hd row) row in
   need (List.for_all (fun (slack, row) -> lt (sub (sub (sum_of row) slack) (least row)) one) pieces)
     "a symbol has probability 0 in the whole set";
@@ -206,7 +208,7 @@ let limits mark t size =
   let told = List.filter (fun key -> has key a) [ "radius"; "alpha"; "gamma" ] in
   let told = String.concat ", " (List.map (fun key -> key ^ " = " ^ as_written key a) told) in
   let words = "in its " ^ mark ^ if told = "" then "" else " (" ^ told ^ ")" in
-  { term; words; delta; given = delta <> "" }
+  { term; words; delta; given = delta <> ""; holds = Some holds }
 
 let weights_of_mixture a size =
   if given a "weights" then begin
@@ -229,7 +231,7 @@ let hull t size =
   weights_of_mixture a (List.length rows);
   let common = List.fold_left (fun c row -> lcm c (sum row)) unit rows in
   let even row = List.map (( *! ) (common /! sum row)) row in
-  { term = Hull (List.map even rows); delta = ""; given = false;
+  { term = Hull (List.map even rows); delta = ""; given = false; holds = None;
     words = Printf.sprintf "that mixes its %d priors" (List.length rows) }
 
 let rec known judge t names =
@@ -240,7 +242,7 @@ let rec known judge t names =
     | [ "priors" ] -> hull t (List.length names)
     | [ "factors" ] -> product judge t names
     | [ "sets" ] -> union judge t names
-    | [ "secret" ] -> raise (Stop (3, "a promise about a secret is beyond this program; verify.py decides it"))
+    | [ "secret" ] -> raise (Stop (2, "a promise about a secret is the whole promise"))
     | [ mark ] -> limits mark t (List.length names)
     | _ -> raise (Stop (2, "a set is one of center, counts, " ^ String.concat ", " marks))
 
@@ -264,7 +266,8 @@ and product judge t names =
       Printf.sprintf "whose first factor is one %s%s; the second, given the first, is one %s%s" outer.words (told outer)
         inner.words (told inner)
     in
-    { term = Pairs (nat (List.length rows), outer.term, nat (List.length columns), inner.term); words; delta = ""; given = false }
+    { term = Pairs (nat (List.length rows), outer.term, nat (List.length columns), inner.term); words; delta = ""; given = false;
+      holds = None }
   | _ -> raise (Stop (2, "a product has two factors"))
 
 and union judge t names =
@@ -296,7 +299,7 @@ and union judge t names =
       if le far (whole (z 2)) then far else whole (z 2)
     in
     need ~status:1 (List.for_all (fun t -> le (reach t) radius) sets) "the cover does not hold each set";
-    { term = whole_cover.term; delta; given = false;
+    { term = whole_cover.term; delta; given = false; holds = None;
       words = Printf.sprintf "within %s (l1) of the center of the ball that holds its %d sets" (as_written "radius" cover) count }
   end
   else
@@ -305,7 +308,58 @@ and union judge t names =
       | s :: rest -> Either (s.term, joined rest)
       | [] -> raise (Stop (2, "there are no sets"))
     in
-    { term = joined found; delta; given = false; words = Printf.sprintf "in one of its %d sets or mixed from these" count }
+    { term = joined found; delta; given = false; holds = None; words = Printf.sprintf "in one of its %d sets or mixed from these" count }
+
+(* A secret: its values, the set of its laws, those of the laws of the data given each of its values, and words. *)
+
+let short value = ignore (text ~longest:200 value)
+
+let secret judge t names =
+  let a = table (get (fields "secret" t) "secret") in
+  let a = fields "name useful values counts" ~others:"limits not_protected" a in
+  List.iter (fun key -> short (get a key)) [ "name"; "useful" ];
+  need (get a "name" <> get a "useful") "two columns have names";
+  if given a "not_protected" then ignore (text (get a "not_protected"));
+  let values = labels ~whole:true (get a "values") and size = List.length names in
+  let rows = List.map counts_of (list_of (get a "counts")) in
+  let count = List.length rows in
+  need (1 < count && count = List.length values && count <= 1000) "a row for each value";
+  need (List.for_all (fun row -> List.length row = size) rows) "a row for each value";
+  let seen = List.fold_left (List.map2 (fun some n -> some || less zero n)) (List.map (fun _ -> false) names) rows in
+  need (List.for_all Fun.id seen && count * size <= 1_000_000) "an unseen category, or too many";
+  let all = List.map sum rows :: rows in
+  if not (given a "limits") then
+    match List.map (fun row -> Hull [ row ]) all with
+    | law :: inner -> (values, law, inner, "of its counts, about the secret")
+    | [] -> raise (Stop (2, "a row for each value"))
+  else begin
+    let limit value counts names =
+      let t = table value in
+      let made key = List.mem_assoc key t in
+      need (not (made "sets" || made "factors" || made "secret")) "a limit is not made of other sets";
+      let found = known judge t names in
+      let holds = match found.holds with
+        | Some holds -> holds
+        | None -> raise (Stop (3, "a hull among limits is beyond this program; mechdesign verify --machine-checked decides it"))
+      in
+      let own = match List.find_opt (function _, Json.Table _ -> true | _ -> false) t with Some (_, Json.Table own) -> own | _ -> t in
+      let same = function Json.List found -> List.compare_lengths found counts = 0 && List.for_all2 equal (List.map integer found) counts | _ -> false in
+      need (holds (shares counts) && ((not (given own "counts")) || same (get own "counts"))) "a limit is about other counts";
+      found
+    in
+    let limits = list_of (get a "limits") in
+    need (List.compare_lengths limits all = 0) "there is a set for the secret, and one for each value";
+    let names_of = values :: List.map (fun _ -> names) rows in
+    let found = List.map2 (fun (value, counts) names -> limit value counts names) (List.combine limits all) names_of in
+    let deltas = List.filter (fun s -> s.delta <> "") found in
+    let taken = List.length (List.filter (fun s -> s.given) deltas) in
+    let told =
+      if deltas = [] then "" else Printf.sprintf "; of the deltas of %d sets, %d are taken as given" (List.length deltas) taken
+    in
+    match List.map (fun s -> s.term) found with
+    | law :: inner -> (values, law, inner, "within its limits of the counts, about the secret" ^ told)
+    | [] -> raise (Stop (2, "there is a set for the secret"))
+  end
 
 (* epsilon, lower and cap *)
 
@@ -323,7 +377,10 @@ let epsilon_of value =
     let a, b = ratio_of x in
     Nats (a, b)
 
-type t = { file : file; names : string list; reports : string list; promise : string }
+(* A promise about the data, or about a secret. *)
+type promised = Of_data of file | Of_secret of secret_file
+(* Where it may break: at inputs, or at values of the secret. *)
+type t = { file : promised; rows : Integers.z list list; bits : int; places : string list; reports : string list; promise : string }
 
 (* Files of other kinds are refused by name. *)
 let check_kind t =
@@ -357,24 +414,32 @@ let of_json ?(judge = Samples.verdict) content =
   need (List.for_all (List.for_all (fun n -> less n limit && less (Z.opp limit) n)) rows) "numerators are wrong";
   need (sides < 2 && get a "schema" = Json.Text (Printf.sprintf "mechdesign/mechanism/%d" (1 + sides)))
     "a wrong schema for this guarantee";
-  need ~status:3 (not (given guarantee "maximal_leakage")) "maximal leakage is beyond this program; verify.py decides it";
   let own = List.filter (fun (key, _) -> not (List.mem key [ "epsilon"; "lower"; "cap"; "maximal_leakage" ])) guarantee in
-  let set = known judge own names in
+  let is_secret = List.filter (fun key -> List.mem_assoc key own) ("center" :: "counts" :: marks) = [ "secret" ] in
+  let about, places, words =
+    if is_secret then let values, law, inner, words = secret judge own names in (Either.Right (law, inner), values, words)
+    else let set = known judge own names in (Either.Left set.term, names, set.words ^ told set)
+  in
   let eps = epsilon_of (get guarantee "epsilon") in
   let side key = if given guarantee key then Some (epsilon_of (get guarantee key)) else None in
-  let lower = side "lower" and cap = side "cap" in
+  let lower = side "lower" and cap = side "cap" and average = side "maximal_leakage" in
   let one = power (z 2) bits in
   let right row = List.for_all (at_most zero) row && equal (sum row) one in
   let seen = List.fold_left (List.map2 (fun some n -> some || less zero n)) (List.map (fun _ -> false) reports) rows in
   need (reports <> [] && List.for_all right rows && List.for_all Fun.id seen) "a wrong row, or column";
+  let high = nat (List.length names) and wide = nat (List.length reports) in
   let file =
-    { inputs = nat (List.length names); outputs = nat (List.length reports); bits = nat bits; rows; eps; lower; cap;
-      set = set.term }
+    match about with
+    | Either.Left set -> Of_data { inputs = high; outputs = wide; bits = nat bits; rows; eps; lower; cap; average; set }
+    | Either.Right (secret_law, given) ->
+      Of_secret { data_inputs = high; data_outputs = wide; data_bits = nat bits; data_rows = rows; secret_eps = eps;
+                  secret_lower = lower; data_cap = cap; data_average = average; secret_law; given }
   in
-  let written key = if given guarantee key then Printf.sprintf " and %s = %s" key (line (text (get guarantee key))) else "" in
+  let spaced = String.map (fun c -> if c = '_' then ' ' else c) in
+  let written key = if given guarantee key then Printf.sprintf " and %s = %s" (spaced key) (line (text (get guarantee key))) else "" in
   let constraints = if given a "table" then "; constraints of a table are not looked at" else "" in
   let promise =
-    Printf.sprintf "epsilon = %s%s%s at every prior %s%s%s" (line (text (get guarantee "epsilon"))) (written "lower")
-      (written "cap") set.words (told set) constraints
+    Printf.sprintf "epsilon = %s%s%s%s at every prior %s%s" (line (text (get guarantee "epsilon"))) (written "lower")
+      (written "cap") (written "maximal_leakage") words constraints
   in
-  { file; names; reports; promise }
+  { file; rows; bits; places; reports; promise }

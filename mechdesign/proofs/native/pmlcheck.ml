@@ -31,14 +31,22 @@ let term path =
 
 let decided path =
   let found = mechanism path in
-  if not (check_by_columns found.file) then begin
-    match refused found.file with
+  let holds, refusals, place =
+    match found.file with
+    | Mechanism_file.Of_data f -> (check_by_columns f, (fun () -> refused f), "input")
+    | Mechanism_file.Of_secret f -> (secret_check f, (fun () -> secret_refused f), "secret value")
+  in
+  if not holds then begin
+    match refusals () with
     | (y, x) :: rest ->
       let label names n = line (List.nth names (int_of n)) in
       let others = if rest = [] then "" else Printf.sprintf ", and of %d more" (List.length rest) in
-      need false ~status:1
-        (Printf.sprintf "the guarantee is false: that of output '%s' at the input '%s'%s" (label found.reports y)
-           (label found.names x) others)
+      let broken =
+        if int_of y = List.length found.reports then "the maximal leakage of all outputs together"
+        else if int_of x = List.length found.places then Printf.sprintf "the cap of output '%s'" (label found.reports y)
+        else Printf.sprintf "that of output '%s' at the %s '%s'" (label found.reports y) place (label found.places x)
+      in
+      need false ~status:1 (Printf.sprintf "the guarantee is false: %s%s" broken others)
     | [] -> need false ~status:3 "the proved test says no, and names no output that breaks the guarantee; report this file"
   end;
   "guaranteed: " ^ found.promise

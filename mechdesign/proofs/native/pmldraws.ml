@@ -13,8 +13,8 @@ let content path =
   text
 
 let () =
-  let file = (Mechanism_file.of_json (Json.parse (content Sys.argv.(1)))).file in
-  let rows = Array.of_list file.rows and bits = number (Number.int_of file.bits) in
+  let file = Mechanism_file.of_json (Json.parse (content Sys.argv.(1))) in
+  let rows = Array.of_list file.rows and bits = number file.bits in
   let table = number (int_of_string Sys.argv.(2)) in
   let bytes = content Sys.argv.(3) and codes = content Sys.argv.(4) in
   let first = number 16 and word = number 64 in
@@ -36,7 +36,7 @@ let () =
       | None -> still_open := i :: !still_open
     done;
     let complete i =
-      let rest = if Number.int_of file.bits > 16 then (at := !at + 8; String.get_int64_le bytes (!at - 8)) else 0L in
+      let rest = if file.bits > 16 then (at := !at + 8; String.get_int64_le bytes (!at - 8)) else 0L in
       report i (Sampler.drawn first word (row i) bits table (bits_of i) (unsigned rest))
     in
     List.iter complete (List.rev !still_open);

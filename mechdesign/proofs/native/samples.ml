@@ -117,7 +117,7 @@ let accepts test asked counts radius n delta =
   let size = List.length counts in
   let set = Ball (counts, radius.over, Integers.positive radius.under) in
   let nothing = Nats (zero, Integers.positive unit) in
-  let file = { inputs = nat size; outputs = O; bits = O; rows = []; eps = nothing; lower = None; cap = None; set } in
+  let file = { inputs = nat size; outputs = O; bits = O; rows = []; eps = nothing; lower = None; cap = None; average = None; set } in
   let sets = power (z 2) size -! z 2 in
   let q = { n; a = z n *! radius.over; d = radius.under *! z 2; la = delta.over; lb = delta.under *! sets; asked } in
   let start = { of_ = q; k = 0; products = ((unit, zero), (unit, zero)); log_choose = 0. } in
