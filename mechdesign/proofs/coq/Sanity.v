@@ -288,6 +288,17 @@ Example a_row_that_sums_to_more_is_refused : is_refused (File 2 2 2 [[3; 1]; [2;
 Proof. reflexivity. Qed.
 Example a_negative_entry_is_refused : is_refused (File 2 2 2 [[5; -1]; [1; 3]]%Z log3 None None None known).
 Proof. reflexivity. Qed.
+Example no_symbol_is_refused : is_refused (File 0 0 0 [] log3 None None None (Hull [])). Proof. reflexivity. Qed.
+Example no_symbol_in_a_prior_is_refused : is_refused (File 0 1 0 [] log3 None None None (Hull [[]])). Proof. reflexivity. Qed.
+Example no_report_is_refused : is_refused (File 2 0 0 [[]; []] log3 None None None all). Proof. reflexivity. Qed.
+Example counts_of_nobody_are_refused : is_refused (warner log3 None None (Ball [0; 0]%Z 2 1)). Proof. reflexivity. Qed.
+Example a_report_beyond_the_last_is_refused : is_refused (File 2 1 2 [[3; 1]; [3; 1]]%Z log3 None None None all). Proof. reflexivity. Qed.
+Example an_input_beyond_the_last_is_refused : is_refused (File 1 1 0 [[1]; [1]]%Z log3 None None None (Hull [[1]]%Z)). Proof. reflexivity. Qed.
+Example a_negative_radius_is_refused : is_refused (warner log3 None None (Ball [1; 1]%Z (-1) 1)). Proof. reflexivity. Qed.
+Example sets_that_do_not_meet_are_refused : is_refused (warner log3 None None (Both (Ball [1; 1] 0 1) (Box [3; 0] [4; 1] 4)))%Z.
+Proof. reflexivity. Qed.
+Example one_of_two_sets_without_members_is_refused : is_refused (warner log3 None None (Either known (Box [3; 3] [4; 4] 5)))%Z.
+Proof. reflexivity. Qed.
 Example a_box_without_members_is_refused : is_refused (warner log3 None None (Box [3; 3] [4; 4] 5)%Z).
 Proof. reflexivity. Qed.
 Example a_box_with_members_is_proved : is_proved (warner log3 None None (Box [2; 2] [4; 4] 5)%Z).
