@@ -162,7 +162,7 @@ def test_another_theorem_about_samples_than_that_of_the_file_is_found(tmp_path, 
     radius = Fraction(json.loads(content)["guarantee"]["radius"])
     term = (
         f"the_file = \n{{| inputs := 2; outputs := 2; bits := 3; rows := [[4; 4]; [4; 4]]; eps := Log 9 1; "
-        f"lower := None; cap := None; set := Ball [2; 1] {radius.numerator} {radius.denominator} |}}\n"
+        f"lower := None; cap := None; average := None; set := Ball [2; 1] {radius.numerator} {radius.denominator} |}}\n"
         "     : file\nAxioms:\n"
     )
     axiom = "Classical_Prop.classic : forall P : Prop, P \\/ ~ P\n"
