@@ -62,6 +62,11 @@ def draw_curve(axis: Any, curve: DrawnCurve, index: int, width: float = 1.3) -> 
     axis.plot(curve.x, curve.y, label=curve.label, linewidth=width, markersize=4.5, markevery=0.12, **style)
 
 
+def ring(index: int) -> dict[str, Any]:
+    """Return a mark that shows where it lies on earlier ones: the first is filled, later ones are wider rings."""
+    return {"markersize": 4.0 + 3.0 * (index % 4), "markerfacecolor": "none" if index else None}
+
+
 def axes_or_new(axes: Any | None, width: float, height: float) -> Any:
     """Return the axes that are given, or those of a new figure of a size in inches, cut to what a page holds."""
     if axes is not None:

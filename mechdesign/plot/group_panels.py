@@ -15,6 +15,7 @@ from mechdesign.data.checks import check_kind
 from mechdesign.data.group_keys import Key, Keys, in_words
 from mechdesign.deploy.frequency import FrequencyEstimate
 from mechdesign.deploy.grouped import GroupedEstimate
+from mechdesign.display.numbers import counted
 from mechdesign.errors import shorten
 from mechdesign.numerics.arrays import Floats
 from mechdesign.plot.drawing import BLACK, BLUE, ORANGE, STYLES, new_figure, start_of_axis, text_of
@@ -144,7 +145,7 @@ def _panels(estimate: GroupedEstimate, known: dict[int, dict[int, float]], *, si
         _draw_truth(panel, list(true.values()), list(true))
         few = " (few)" if found.few_reports else ""
         name = text_of(", ".join(map(in_words, estimate.groups[group])), 24 if columns > 1 else 60)
-        panel.set_title(f"{name}\n{found.reports:,} reports{few}", fontsize=8, color=_GREY if few else BLACK)
+        panel.set_title(f"{name}\n{counted(found.reports, 'report')}{few}", fontsize=8, color=_GREY if few else BLACK)
         panel.grid(visible=True, axis="x", linewidth=0.3)
         panel.tick_params(axis="x", labelsize=7)
     for row in grid:
@@ -261,10 +262,11 @@ class _Series:
         dates, color = [date for date, _ in line], style["color"]
         limits = np.array([each.intervals[category] for each in found]).T
         joint = np.array([each.simultaneous_intervals[category] for each in found]).T
+        weight = self._reports(line) / sum(each.reports for each in self.estimate.estimates)  # wide ribbons lie below
         if len(line) == 1:  # a ribbon of one date has no width
             panel.vlines(dates, *limits, color=color, linewidth=1.6)
         for bounds, alpha in ((limits, 0.25), *(((joint, 0.12),) if simultaneous else ())):
-            panel.fill_between(dates, *bounds, color=color, alpha=alpha, linewidth=0)
+            panel.fill_between(dates, *bounds, color=color, alpha=alpha, linewidth=0, zorder=1 + weight)
         frequencies = np.array([each.frequencies[category] for each in found])
         legend = text_of(", ".join(map(in_words, name)), 40) if name else "estimate"
         panel.plot(dates, frequencies, color=color, linewidth=1.2, label=legend)

@@ -1,7 +1,8 @@
-"""A mechanism as a heat map: its probabilities, or how far a report moves the guess about each value."""
+"""A mechanism as a heat map: its probabilities, or how far a report moves the guess about each category."""
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 import numpy as np
@@ -17,21 +18,22 @@ _LINED = 60
 _PALEST = 0.16  # share of the colour scale that is left out, so that the least probability is not white
 _MOST_ROWS, _MOST_COLUMNS = 100, 160  # beyond, cells could not be told apart,
 _SOME_ROWS, _SOME_COLUMNS = 40, 60  # and so many are drawn
+_LETTERS = 10  # of a title in an inch of a figure, beside row labels and the scale
 _LIGHT = 0.5  # share of the colours below which a number is black
 
 
 def matrix(mechanism: Mechanism, axes: Any | None = None) -> Any:
-    """Draw the probabilities of a mechanism, a row for each input and a column for each output.
+    """Draw the probabilities of a mechanism, a row for each category and a column for each report.
 
-    Zeros are white, and crossed where cells are large enough: such an output excludes the input. The blue darkens with
-    the square root of the probability, so that small ones differ, for the colour-blind and in grey print too.
+    Zeros are white, and crossed where cells are large enough: such a report excludes the category. The blue darkens
+    with the square root of the probability, so that small ones differ, for the colour-blind and in grey print too.
 
     Parameters
     ----------
     mechanism : Mechanism
-        Of any size. Of more than 100 inputs the 40 most frequent ones are drawn, of more than 160 outputs the 60 that
-        come most often at the estimate; the title says so. Labels that find no room are left out at equal distances,
-        and the axis says so.
+        Of any size. Of more than 100 categories the 40 most frequent ones are drawn, of more than 160 reports the 60
+        that come most often at the estimate; the title says so. Labels that find no room are left out at equal
+        distances, and the axis says so.
     axes : matplotlib Axes, optional
         Where to draw; by default in a new figure, whose size fits the mechanism. It is ``axes.figure``.
 
@@ -45,7 +47,7 @@ def matrix(mechanism: Mechanism, axes: Any | None = None) -> Any:
     >>> promise = md.Guarantee("log(3)", md.L1Ball([0.5, 0.5], radius=2, labels=["no", "yes"]))
     >>> drawn = matrix(md.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]], promise))
     >>> drawn.get_xlabel(), drawn.get_ylabel()
-    ('output', 'input')
+    ('report', 'category')
     """
     from matplotlib import colormaps
     from matplotlib.colors import ListedColormap, PowerNorm
@@ -56,25 +58,25 @@ def matrix(mechanism: Mechanism, axes: Any | None = None) -> Any:
     shades = ListedColormap(colormaps["Blues"](np.linspace(_PALEST, 1, 256))).with_extremes(bad="white")
     norm = PowerNorm(0.5, 0, float(V.max()))
     axes = _cells(
-        axes_or_new(axes, *size_of(mechanism)), V, shades, norm, "probability of the output,\ngiven the input"
+        axes_or_new(axes, *size_of(mechanism)), V, shades, norm, "probability of the report,\ngiven the category"
     )
     if len(outputs) <= _NUMBERED and len(inputs) <= 2 * _NUMBERED:
         _number_cells(axes, V, norm)
-    name_rows(axes, [mechanism.inputs[i] for i in inputs], "input")
-    name_columns(axes, [mechanism.outputs[j] for j in outputs], "output")
+    name_rows(axes, [mechanism.inputs[i] for i in inputs], "category")
+    name_columns(axes, [mechanism.outputs[j] for j in outputs], "report")
     text = "white is exactly 0" if not mechanism.matrix.all() else "no zeros"
-    size = f"{len(mechanism.inputs)} inputs, {len(mechanism.outputs):,} outputs; {text}"
-    leaks = f"leakage at most {text_above(mechanism.leakage, 6)} nats"
-    axes.set_title("\n".join([size, *left_out, leaks]), fontsize=10)
+    size = f"{len(mechanism.inputs)} categories, {len(mechanism.outputs):,} possible reports"
+    leaks = f"{text}; leakage at most {text_above(mechanism.leakage, 6)} nats"
+    title_above(axes, [size, *left_out, leaks])
     return axes
 
 
 def guesses(mechanism: Mechanism, axes: Any | None = None) -> Any:
-    """Draw how far each report moves the guess about each value, at the estimate.
+    """Draw how far each report moves the guess about each category, at the estimate.
 
-    The colour of a cell is the logarithm of the probability of the value after the report over that before it, in nats:
-    blue where the report makes the value likelier, at most by the leakage of the report, red where it makes it less
-    likely, and grey where it rules it out. Under a promise about a secret these are the values of the secret.
+    The colour of a cell is the logarithm of the probability of the category after the report over that before it, in
+    nats: blue where the report makes it likelier, at most by the leakage of the report, red where it makes it less
+    likely, and grey where it rules it out. Under a promise about a secret these are the categories of the secret.
 
     Parameters
     ----------
@@ -112,13 +114,20 @@ def guesses(mechanism: Mechanism, axes: Any | None = None) -> Any:
     label = "log of the probability after the report\nover that before it (nats)"
     place = axes_or_new(axes, *size_of(mechanism))
     axes = _cells(place, np.ma.masked_where(lifts == 0, moved), shades, norm, label)
-    name_rows(axes, [protected.values[i] for i in rows], "value" if protected.names is None else protected.names[0])
-    name_columns(axes, [mechanism.outputs[j] for j in outputs], "output")
+    name_rows(axes, [protected.values[i] for i in rows], "category" if protected.names is None else protected.names[0])
+    name_columns(axes, [mechanism.outputs[j] for j in outputs], "report")
     out = (likelihoods == 0).sum(axis=0)
     ruled = f"{out.min()} to {out.max()}" if out.min() < out.max() else f"{out.min()}"
-    title = f"What each report tells at the estimate; it rules out {ruled} of {len(law)} values"
-    axes.set_title("\n".join([title, *left_out]), fontsize=10)
+    title_above(
+        axes, ["What each report tells at the estimate", f"it rules out {ruled} of {len(law)} categories", *left_out]
+    )
     return axes
+
+
+def title_above(axes: Any, lines: list[str]) -> None:
+    """Put lines above axes, broken where they would leave a narrow figure."""
+    width = int(_LETTERS * axes.figure.get_figwidth())
+    axes.set_title("\n".join(part for line in lines for part in textwrap.wrap(line, width)), fontsize=10)
 
 
 def _cells(axes: Any, V: Any, shades: Any, norm: Any, label: str) -> Any:
@@ -133,19 +142,19 @@ def _cells(axes: Any, V: Any, shades: Any, norm: Any, label: str) -> Any:
 
 
 def _drawn(mechanism: Mechanism) -> tuple[list[int], list[int], list[str]]:
-    """Return the inputs and outputs that are drawn, in their order, and what is said of those that are not."""
+    """Return the categories and reports that are drawn, in their order, and what is said of those that are not."""
     prior = mechanism.guarantee.uncertainty.prior
     mass, notes = prior @ mechanism.matrix, []
     rows, columns = list(range(prior.size)), list(range(mass.size))
     if prior.size > _MOST_ROWS:
         rows = sorted(np.argsort(-prior, kind="stable")[:_SOME_ROWS].tolist())
-        notes.append(f"{_SOME_ROWS} inputs are drawn, the most frequent: {prior[rows].sum():.0%} of the records")
+        notes.append(f"the {_SOME_ROWS} most frequent categories are drawn: {prior[rows].sum():.0%} of the records")
     if mass.size > _MOST_COLUMNS:
         columns = sorted(np.argsort(-mass, kind="stable")[:_SOME_COLUMNS].tolist())
-        notes.append(f"{_SOME_COLUMNS} outputs are drawn, the most frequent: {mass[columns].sum():.0%} of the reports")
+        notes.append(f"the {_SOME_COLUMNS} most frequent reports are drawn: {mass[columns].sum():.0%} of those sent")
         by_frequency = sorted(rows, key=lambda i: -prior[i])
         columns.sort(key=lambda j: (mechanism.matrix[by_frequency, j] == 0).tolist())
-        notes.append("outputs are in the order of the inputs that they allow, the most frequent input first")
+        notes.append("reports are in the order of the categories that they allow, the most frequent category first")
     return rows, columns, notes
 
 

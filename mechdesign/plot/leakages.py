@@ -1,4 +1,4 @@
-"""Leakage of each output: proved, at the estimate, shown by an audit, and below the matrix."""
+"""Leakage of each report: proved, at the estimate, shown by an audit, and below the matrix."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from mechdesign.plot.drawing import (
     new_figure,
     size_for,
 )
-from mechdesign.plot.heat_map import guesses, matrix, size_of
+from mechdesign.plot.heat_map import guesses, matrix, size_of, title_above
 from mechdesign.pml import leakage as leakage_at
 
 _FEW = 12  # bars, of which equal ones are drawn too
@@ -33,13 +33,13 @@ _BELOW = 3.6  # inches of the panel of leakage
 
 
 def leakage(mechanism: Mechanism, axes: Any | None = None) -> Any:
-    """Draw the leakage of each output beside the epsilon of the guarantee.
+    """Draw the leakage of each report beside the epsilon of the guarantee.
 
-    Of an optimal design all outputs often leak the same. Of more than 12 equal bars, which show nothing, what differs
-    is drawn instead, by `guesses`: which values each report rules out, and how far it moves the guess about the others.
+    Of an optimal design all reports often leak the same. Of more than 12 equal bars, which show nothing, what differs
+    is drawn instead, by `guesses`: which categories each report rules out, and how far it moves the guess about others.
 
     Bars are the greatest leakage over the set of priors, proved and rounded up; dots the leakage at the estimate. Where
-    the guarantee promises something from below, triangles are how far an output lowers a probability at most.
+    the guarantee promises something from below, triangles are how far a report lowers a probability at most.
 
     Parameters
     ----------
@@ -64,8 +64,8 @@ def leakage(mechanism: Mechanism, axes: Any | None = None) -> Any:
     bars = np.array(mechanism.proof.leakages)
     if bars.size > _FEW and np.ptp(bars) <= _SAME * bars.max() and not mechanism.proof.least_lifts:
         axes = guesses(mechanism, axes)
-        axes.set_title(
-            f"All {bars.size:,} outputs leak {text_above(bars.max(), 3)} nats\n{axes.get_title()}", fontsize=10
+        title_above(
+            axes, [f"All {bars.size:,} reports leak {text_above(bars.max(), 3)} nats", *axes.get_title().split("\n")]
         )
         return axes
     own, axes = axes is None, _bars(mechanism, axes, "over all priors of the set, proved")
@@ -77,14 +77,14 @@ def leakage(mechanism: Mechanism, axes: Any | None = None) -> Any:
         limit = float(sides.below or 0)
         axes.plot(range(M), below, "v", color=GREEN, markersize=_dot(M), label="from below, proved")
         axes.axhline(limit, linestyle=":", color=GREEN, label=f"{sides.below_name} = {limit:.6g} nats")
-    return _finished(axes, f"Leakage{known.protected_in_words()} of {M} outputs", own=own)
+    return _finished(axes, f"Leakage{known.protected_in_words()} of {M} possible reports", own=own)
 
 
 def audit(found: Audit, mechanism: Mechanism, axes: Any | None = None) -> Any:
-    """Draw the leakage that the reports of a sampler show for each output, beside what is proved.
+    """Draw the leakage that the reports of a sampler show about each report, beside what is proved.
 
     A diamond is the least leakage that agrees with the reports, and the line above it reaches to what they leave open.
-    Of outputs that come rarely they leave nearly everything open: a low diamond alone does not say that little leaks.
+    Of reports that come rarely they leave nearly everything open: a low diamond alone does not say that little leaks.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def _bars(mechanism: Mechanism, axes: Any | None, note: str) -> Any:
     axes.bar(range(M), mechanism.proof.leakages, color=PALE_BLUE, edgecolor=BLUE, linewidth=0.5, label=note)
     limit = float(mechanism.guarantee.epsilon)
     axes.axhline(limit, linestyle="--", color=BLUE, linewidth=1, label=f"epsilon = {limit:.6g} nats")
-    name_columns(axes, mechanism.outputs, "output")
+    name_columns(axes, mechanism.outputs, "report")
     return axes
 
 
@@ -154,7 +154,7 @@ def _dot(count: int) -> float:
 
 
 def mechanism_figure(mechanism: Mechanism) -> Any:
-    """Return a figure of a mechanism: its matrix, and the leakage of each output below.
+    """Return a figure of a mechanism: its matrix, and the leakage of each report below.
 
     Examples
     --------
@@ -162,7 +162,7 @@ def mechanism_figure(mechanism: Mechanism) -> Any:
     >>> promise = md.Guarantee("log(3)", md.L1Ball([0.5, 0.5], radius=2))
     >>> drawn = mechanism_figure(md.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]], promise))
     >>> [axes.get_ylabel() for axes in drawn.axes[:2]]
-    ['input', 'leakage (nats)']
+    ['category', 'leakage (nats)']
     """
     width, height = size_of(mechanism)
     figure = new_figure(max(width, 6.5), height + max(height, _BELOW))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mechdesign.data.checks import check_kind
-from mechdesign.plot.drawing import STYLES, axes_or_new, text_of
+from mechdesign.plot.drawing import STYLES, axes_or_new, ring, text_of
 
 if TYPE_CHECKING:
     from mechdesign.comparison import ReportPlan
@@ -53,9 +53,8 @@ def errors(plan: ReportPlan, axes: Any | None = None) -> Any:
             text = "not computed" if row.largest is None else "no number is enough"
             axes.plot([], [], color=style["color"], linestyle="", label=f"{text_of(row.name, _LONGEST)}: {text}")
             continue
-        axes.plot(
-            sizes, np.sqrt(row.largest / sizes), label=text_of(row.name, _LONGEST), linewidth=1.3, markevery=8, **style
-        )
+        how = {"label": text_of(row.name, _LONGEST), "linewidth": 1.3, "markevery": 8, **style, **ring(k)}
+        axes.plot(sizes, np.sqrt(row.largest / sizes), **how)
     if plan.reports is not None:
         axes.axvline(plan.reports, linestyle=":", color="grey", label=f"{plan.reports:,} reports")
     elif plan.wanted is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mechdesign.data.checks import check_kind
 from mechdesign.errors import InputError
-from mechdesign.plot.drawing import STYLES, axes_or_new, new_figure, text_of
+from mechdesign.plot.drawing import STYLES, axes_or_new, new_figure, ring, text_of
 
 if TYPE_CHECKING:
     from mechdesign.optimize import Design
@@ -88,13 +88,8 @@ def _draw(axes: Any, name: str, designs: list[Design], index: int) -> None:
     x = [float(solved.problem.epsilon) for solved in ordered]
     y = [solved.value for solved in ordered]
     style = STYLES[index % len(STYLES)]
-    axes.plot(x, y, label=text_of(name) or None, linewidth=1.3, **style, **_ring(index))
+    axes.plot(x, y, label=text_of(name) or None, linewidth=1.3, **style, **ring(index))
     axes.vlines(x, y, [solved.bound for solved in ordered], color=style["color"], linewidth=0.8, linestyle=":")
-
-
-def _ring(index: int) -> dict[str, Any]:
-    """Return a mark that shows where it lies on earlier ones: the first is filled, later ones are wider rings."""
-    return {"markersize": 4.0 + 3.0 * (index % 4), "markerfacecolor": "none" if index else None}
 
 
 _WIDTH, _HEIGHT = 4.8, 3.9  # inches of a panel
@@ -178,10 +173,10 @@ def _draw_panel(axis: Any, panel: Panel) -> None:
     others = [line for line in panel.lines if line.baseline]
     for k, line in enumerate(designs):
         style = {**STYLES[k % len(STYLES)], "linestyle": _DASHES[k // len(STYLES) % len(_DASHES)]}
-        axis.plot(line.x, line.y, label=text_of(line.label, _LONGEST), linewidth=1.4, zorder=3, **style, **_ring(k))
+        axis.plot(line.x, line.y, label=text_of(line.label, _LONGEST), linewidth=1.4, zorder=3, **style, **ring(k))
         axis.vlines(line.x, line.y, line.bounds, color=style["color"], linewidth=0.8)
     for k, (line, style) in enumerate(zip(others, _GREYS, strict=False), 1):
-        axis.plot(line.x, line.y, label=text_of(line.label, _LONGEST), linewidth=1.1, **style, **_ring(k))
+        axis.plot(line.x, line.y, label=text_of(line.label, _LONGEST), linewidth=1.1, **style, **ring(k))
     axis.set_xlabel("epsilon (nats)", fontsize=9)
     axis.set_ylabel(text_of(panel.ylabel, _LONGEST), fontsize=9)
     axis.set_title(text_of(panel.title, _LONGEST), fontsize=10)

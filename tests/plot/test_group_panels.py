@@ -33,7 +33,7 @@ def test_a_panel_for_each_group():
     found = estimated({"region": ["a", "b$x^2$", None]}, few=("a",))
     axes = groups(found)
     assert [panel.get_title() for panel in axes] == [
-        "a\n1 reports (few)",
+        "a\n1 report (few)",
         "b\\$x^2\\$\n40 reports",
         "(missing)\n40 reports",
     ]
@@ -114,6 +114,15 @@ def test_dates_are_a_series_with_a_ribbon():
     limits = np.array([found[day, "a"].intervals[1] for day in days])
     assert ribbon[:, 1].min() == pytest.approx(limits[:, 0].min())
     assert ribbon[:, 1].max() == pytest.approx(limits[:, 1].max())
+
+
+def test_ribbons_of_few_reports_lie_behind_the_others():
+    days = [DAY, DAY + datetime.timedelta(days=7)]
+    found = estimated({"g": ["a", "b", "b"], "day": [DAY, *days]}, few=("b",))
+    axes = groups(found)
+    ribbons = [each for each in axes[0].collections if len(each.get_facecolor())]
+    many, few = (ribbon.get_zorder() for ribbon in ribbons)
+    assert few < many < min(line.get_zorder() for line in axes[0].lines)
 
 
 @pytest.mark.parametrize(

@@ -93,9 +93,7 @@ def test_all_labels_are_there_and_no_two_overlap(size):
         md.plot.leakage(randomized(size)),
     ):
         axes.figure.draw_without_rendering()
-        ticks = (
-            axes.get_yticklabels() if axes.get_ylabel() in {"input", "category", "value"} else axes.get_xticklabels()
-        )
+        ticks = axes.get_yticklabels() if axes.get_ylabel() == "category" else axes.get_xticklabels()
         assert [tick.get_text() for tick in ticks] == [f"label {i}" for i in range(size)]
         boxes = [tick.get_window_extent() for tick in ticks]
         assert not any(one.overlaps(other) for one, other in pairwise(boxes))
@@ -120,6 +118,7 @@ def test_a_matrix_marks_exactly_its_zeros():
     (image,) = axes.images
     np.testing.assert_array_equal(np.ma.getmaskarray(image.get_array()), mechanism.matrix == 0)
     np.testing.assert_array_equal(image.get_array().filled(0), mechanism.matrix)
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("report", "category")
     marked = {tuple(map(int, place)) for group in axes.collections for place in group.get_offsets()}
     assert {(j, i) for i, j in np.argwhere(mechanism.matrix == 0)} <= marked
     numbers = [text.get_text() for text in axes.texts]
@@ -192,7 +191,7 @@ def test_equal_bars_give_way_to_what_each_report_tells():
     assert len(mechanism.outputs) > 12
     assert np.ptp(mechanism.proof.leakages) < 1e-3
     axes = md.plot.leakage(mechanism)
-    assert f"All {len(mechanism.outputs)} outputs leak 1 nats" in axes.get_title()
+    assert f"All {len(mechanism.outputs)} reports leak 1 nats" in axes.get_title()
     prior, shown = ball.prior, axes.images[0].get_array()
     after = prior[:, None] * mechanism.matrix / (prior @ mechanism.matrix)
     np.testing.assert_array_equal(np.ma.getmaskarray(shown), mechanism.matrix == 0)
@@ -226,9 +225,9 @@ def test_of_a_large_matrix_the_most_frequent_are_drawn_and_the_title_says_so():
     assert axes.images[0].get_array().shape == (40, 60)
     assert [tick.get_text() for tick in axes.get_yticklabels()] == list(mechanism.inputs[-40:])
     records = sum(2 * i + 1 for i in range(80, 120)) / size**2
-    assert f"40 inputs are drawn, the most frequent: {records:.0%} of the records" in axes.get_title()
+    assert f"the 40 most frequent categories are drawn: {records:.0%} of the records" in axes.get_title()
     reports = np.sort(promise.uncertainty.prior @ mechanism.matrix)[-60:].sum()
-    assert f"60 outputs are drawn, the most frequent: {reports:.0%} of the reports" in axes.get_title()
+    assert f"the 60 most frequent reports are drawn: {reports:.0%} of those sent" in axes.get_title()
 
 
 def test_outputs_of_a_large_matrix_that_allow_the_same_frequent_inputs_stand_together():
@@ -265,6 +264,27 @@ def test_marks_of_curves_that_coincide_are_rings_around_each_other():
     sizes = [line.get_markersize() for line in axes.lines]
     assert sizes == sorted(set(sizes))
     assert [line.get_markerfacecolor() for line in axes.lines[1:]] == ["none", "none"]
+
+
+def test_marks_of_mechanisms_with_the_same_error_are_rings_around_each_other():
+    """With two categories the best LDP mechanism is randomized response."""
+    plan = md.plan_reports(md.DesignProblem(md.L1Ball([0.5, 0.5], radius=2), 1, md.EstimationError()), reports=1000)
+    lines = [line for line in md.plot.errors(plan).lines if len(line.get_xdata()) > 2]
+    assert np.isclose([line.get_ydata()[0] for line in lines], lines[0].get_ydata()[0]).sum() > 1
+    sizes = [line.get_markersize() for line in lines]
+    assert len(set(sizes)) == len(sizes) > 2
+
+
+@pytest.mark.parametrize("draw", [md.plot.guesses, md.plot.leakage, md.plot.matrix])
+@pytest.mark.parametrize("size", [2, 120])
+def test_titles_stay_within_their_figure(draw, size):
+    rows = np.full((size, 2), 0.5) + np.linspace(-0.2, 0.2, size)[:, None] * [1, -1]
+    promise = md.Guarantee("log(4)", md.L1Ball([f"1/{size}"] * size, radius=2, labels=[f"x{i}" for i in range(size)]))
+    axes = draw(md.Mechanism.repaired(rows, promise).mechanism)
+    axes.figure.draw_without_rendering()
+    box, whole = axes.title.get_window_extent(), axes.figure.bbox
+    assert whole.x0 <= box.x0
+    assert box.x1 <= whole.x1
 
 
 def test_curves_of_values_are_sorted_and_named():
