@@ -35,6 +35,7 @@ HARDLY_THESE = (
     "The estimates are doubtful: fewer than one in 1,000 samples by this mechanism fit so badly. Make sure that it "
     "made these reports, of this column, each record once."
 )
+TOO_LARGE = "over 1"  # a standard error of a frequency: reports tell nothing about it
 _MOST_OUTSIDE = 20  # groups that are named
 _MOST_ROWS = 240  # of a table by groups that are printed
 Listed = BeforeValidator(listed)
@@ -380,11 +381,18 @@ def _rows(found: FrequencyEstimate, *, simultaneous: bool) -> list[list[str]]:
     rows: list[list[str]] = []
     for place, label in enumerate(found.labels):
         known = bool(found.identifiable[place])
-        text = f"{found.standard_errors[place]:.5f}" if known else "not identifiable"
+        text = error_in_words(float(found.standard_errors[place]) if known else None)
         intervals = [found.intervals[place]] + ([found.simultaneous_intervals[place]] if simultaneous else [])
         shown = [f"{lower:.5f} to {upper:.5f}" for lower, upper in intervals]
         rows.append([label, f"{found.frequencies[place]:.5f}", text, *shown])
     return rows
+
+
+def error_in_words(value: float | None) -> str:
+    """Return a standard error of a frequency as a table shows it; None where the frequency is not identifiable."""
+    if value is None:
+        return "not identifiable"
+    return TOO_LARGE if value > 1 else f"{value:.5f}"
 
 
 def _print_confounded(found: FrequencyEstimate, *, err: bool) -> None:

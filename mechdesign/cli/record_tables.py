@@ -12,12 +12,14 @@ from pydantic import BeforeValidator
 from mechdesign.cli.estimate_output import (
     HARDLY_THESE,
     NOT_THESE,
+    TOO_LARGE,
     ComparedIds,
     CountedParts,
     EstimatePrinter,
     FitRecord,
     Listed,
     OutsideSet,
+    error_in_words,
     fit_in_words,
     source_facts,
 )
@@ -308,9 +310,9 @@ class TablePrinter(EstimatePrinter):
         size, rows = len(columns["label"]), []
         for row in range(min(size, _MOST_ROWS)):
             cell = {name: values[row] for name, values in columns.items()}
-            words = [*(in_words(cell[name]) for name in by), cell["table"], cell["label"], _number(cell["frequency"])]
+            words = [*(in_words(cell[name]) for name in by), cell["table"], cell["label"], f"{cell['frequency']:.5f}"]
             if not first.consistent:
-                words += [_number(cell["standard_error"]), _span(cell, "lower", "upper")]
+                words += [error_in_words(cell["standard_error"]), _span(cell, "lower", "upper")]
                 words += [_span(cell, *SIMULTANEOUS)] if self.simultaneous else []
             rows.append(words)
         print_table(titles, rows, err=err, texts=tuple(range(len(by) + 2)))
@@ -323,8 +325,8 @@ def _has_table(whole: Any, view: str) -> bool:
     return view in whole.views or any(view in table.views for table in whole)
 
 
-def _number(value: float | None) -> str:
-    return "not identifiable" if value is None else f"{value:.5f}"
+def _tells_nothing(table: Any) -> bool:
+    return bool(((table.standard_errors > 1) & table.identifiable).any())
 
 
 def _span(cell: dict[str, Any], lower: str, upper: str) -> str:
@@ -372,6 +374,12 @@ def _warnings(estimates: Any, whole: Any) -> list[str]:
                 f"The reports about {printable(name)} are not from a distribution that the guarantee is for; the "
                 f"leakage at the estimate is {view.outside.leakage:.4g}."
             )
+    if not whole.consistent and any(_tells_nothing(table) for table in whole if len(table.attributes) > 1):
+        found.append(
+            f'Where the standard error is "{TOO_LARGE}", these reports tell nothing about the combination. A view of '
+            "several columns is designed for the table of each; mechdesign design --queries VIEW=frequencies is for "
+            "their combinations."
+        )
     if not whole.consistent and whole.few_reports:
         found.append("Standard errors are doubtful where reports are few; intervals cover with few reports too.")
     return found

@@ -107,21 +107,28 @@ def _level(view: Any) -> float | None:
 
 def _print(found: RecordAnalysis, title: str, data: str | None) -> None:
     facts = [("views of records", title), *found.mechanism.facts(of_report=True)]
-    listed = " of listed values" if len(found.mechanism.listed) < len(found.views) else ""
+    listed = " of listed categories" if len(found.mechanism.listed) < len(found.views) else ""
     facts.append(("error", f"{text_near(found.error, 6)} / n for all {found.queries} queries{listed} together"))
     if found.bound is not None:
         bound = f"{text_below(found.bound, 6)} / n for any mechanism of whole records, as the file claims"
         facts.append(("lower bound", f"{bound} (mechdesign verify checks it)"))
     print_facts(facts)
     say()
-    heads = ["view", "share", "values", "leakage, nats", "LDP level", f"standard error at {_REPORTS:,} reports in all"]
+    heads = [
+        "view",
+        "drawn",
+        "categories",
+        "leakage, nats",
+        "LDP level",
+        f"standard error at {_REPORTS:,} reports in all",
+    ]
     rows = []
     for view in found.views:
         level = _level(view)
         words = ["infinite" if level is None else text_above(level, 4), near(view.standard_error(_REPORTS), 3)]
         size = "any" if view.part.is_open else str(len(view.part.mechanism.inputs))
         rows.append([view.part.name, f"{view.share:.4f}", size, text_above(view.part.leakage, 6), *words])
-    print_table(heads, rows, title="Views; the error is the root mean square over their values")
+    print_table(heads, rows, title="Views; errors are root mean squares over the shares that they were designed for")
     if found.rivals:
         rows = [["these views", near(found.error, 6), "1"]]
         rows += [[each.name, near(each.error, 6), f"{each.error / found.error:.3g}"] for each in found.rivals]

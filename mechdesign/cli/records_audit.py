@@ -103,7 +103,7 @@ def _facts(mechanism: Any, found: RecordAudit) -> list[tuple[str, str]]:
     name, worst = found.worst
     shown = f"at least {text_below(worst.lower_bound, 6)} nats, by the view {name}"
     facts = [
-        ("reports", f"{found.reports:,}, of records that show every value of each view"),
+        ("reports", f"{found.reports:,}, of records that show every category of each view"),
         ("leakage shown", f"{shown} (failure probability {found.failure:g})"),
     ]
     limits = zip(found.views, found.drawn, found.shares, found.lower, found.upper, strict=True)

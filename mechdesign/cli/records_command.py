@@ -109,7 +109,8 @@ _RECORD_OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "--queries",
         metavar="VIEW=QUERIES",
         multiple=True,
-        help="With --columns: what a view is for, such as age=prefix or age=mean; by default frequencies.",
+        help="With --columns: what a view is for, such as age=prefix or age=mean; by default frequencies, of a group "
+        "those of each of its columns. sex+salary=frequencies asks for those of its combinations.",
     ),
     click.option(
         "--side",
@@ -133,9 +134,9 @@ _RECORD_OPTIONS: tuple[Callable[[Any], Any], ...] = (
     ),
     click.option(
         "--missing",
-        metavar="LABEL",
-        help="With --columns: the label that stands for empty fields, such as ?; by default these are refused. Give it "
-        "to mechdesign privatize too.",
+        metavar="CATEGORY",
+        help="With --columns: the category that stands for empty fields, such as ?; by default these are refused. Give "
+        "it to mechdesign privatize too.",
     ),
     click.option(
         "--table",

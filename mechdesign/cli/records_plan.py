@@ -27,7 +27,7 @@ _CONFIDENCE = 0.95
 
 
 class PlannedView(Printed):
-    """The reports about all views that give every value of this one the precision; or the errors that they leave."""
+    """The reports about all views that give every share of this one the precision; or the errors that they leave."""
 
     name: Text
     share: Number
@@ -123,7 +123,11 @@ def _planned(
     rows = [
         [view.name, f"{view.share:.4f}", _cell(view.reports, view.largest_standard_error, wanted)] for view in views
     ]
-    print_table(["view", "share", f"{head} of all views"], rows, title="Every value of a view, from its own reports")
+    print_table(
+        ["view", "share", f"{head} of all views"],
+        rows,
+        title="Every share that a view was designed for, from its own reports",
+    )
     say("At the tables of the views; one report of each respondent. Views that overlap are combined: errors are less.")
     return 0
 

@@ -32,8 +32,9 @@ class ViewWorth:
     share : float
         The probability that it is drawn.
     variances : array, shape (N,)
-        n times the variance of the frequency of each value, from n reports about this view, at its reference law;
-        infinite where no number of reports is enough. Of windows that of a string that the sample lacks.
+        n times the variance of each share that the view was designed for, from n reports about it, at its reference
+        law; infinite where no number of reports is enough. These are the frequencies of its categories, or of a group
+        those of each column unless its cells were asked for. Of windows that of a string that the sample lacks.
     """
 
     part: RecordPart
@@ -46,15 +47,15 @@ class ViewWorth:
         return float(self.variances.mean())
 
     def standard_error(self, reports: int) -> float:
-        """Return the root mean square over the values from so many reports about all views."""
+        """Return the root mean square over the shares from so many reports about all views."""
         return math.sqrt(self.typical / (reports * self.share))
 
     def largest_standard_error(self, reports: int) -> float:
-        """Return that of the value which is known least."""
+        """Return that of the share which is known least."""
         return math.sqrt(float(self.variances.max()) / (reports * self.share))
 
     def reports_for(self, standard_error: float) -> int | None:
-        """Return how many reports about all views give every value this standard error; None if no number does."""
+        """Return how many reports about all views give every share this standard error; None if no number does."""
         needed = float(self.variances.max()) / self.share / standard_error**2
         return math.ceil(needed) if math.isfinite(needed) else None
 
@@ -187,12 +188,20 @@ def analyze_records(mechanism: RecordMechanism, records: Any = None) -> RecordAn
 
 
 def _variances(part: RecordPart) -> Floats:
-    """Return n times the variance of the frequency of each value of a view; of windows that of an unseen string."""
+    """Return n times the variance of each share that a view was designed for; of windows that of an unseen string."""
     if part.is_open:
         return np.array([1 / (Decoder(part.mechanism).square_anywhere - 1)])
     known = part.mechanism.guarantee.uncertainty
-    found: Floats = variances_of_integers(part.mechanism.numerators, known.center, np.eye(known.size)).each
+    found: Floats = variances_of_integers(part.mechanism.numerators, known.center, _shares(part)).each
     return found
+
+
+def _shares(part: RecordPart) -> Floats:
+    """Return the sums of categories that a view was designed for, a row each; its categories, where none was."""
+    claim, size = part.mechanism.optimality, part.mechanism.guarantee.uncertainty.size
+    objective = None if claim is None else claim.utility.estimation
+    asked = np.eye(size) if objective is None else objective.queries(size)
+    return asked if np.isin(asked, (0.0, 1.0)).all() else np.eye(size)
 
 
 def _asks_all(objective: EstimationError, size: int) -> bool:

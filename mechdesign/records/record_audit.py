@@ -183,7 +183,7 @@ class _Completion:
 
     @staticmethod
     def cells(table: Any, symbol: int) -> list[int]:
-        """Return the codes of the attributes of a symbol of a view."""
+        """Return the codes of the attributes of a category of a view."""
         place = int(np.flatnonzero(table.symbols == symbol)[0])
         return [int(code) for code in np.unravel_index(place, table.sizes)]
 

@@ -28,7 +28,7 @@ Places = NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class ViewTable:
-    """Where a view finds its symbol for a record.
+    """Where a view finds its category for a record.
 
     Attributes
     ----------
@@ -38,8 +38,8 @@ class ViewTable:
         The columns of its attributes among the codes.
     sizes : tuple of int
         How many labels each of these has.
-    symbols : int32 array
-        The symbol of each combination, the last attribute fastest; -1 where the view does not know it.
+    categories : int32 array
+        The category of each combination, the last attribute fastest; -1 where the view does not know it.
     """
 
     name: str
@@ -50,11 +50,11 @@ class ViewTable:
 
     @cached_property
     def in_order(self) -> bool:
-        """Whether the symbol of each combination is its number, so that nothing has to be looked up."""
+        """Whether the category of each combination is its number, so that nothing has to be looked up."""
         return bool((self.symbols == np.arange(self.symbols.size)).all())
 
     def values(self, codes: Codes, rows: Any = slice(None)) -> Places:
-        """Return the symbols of records, or of some rows, given the codes of their attributes, shape (n, d)."""
+        """Return the categories of records, or of some rows, given the codes of their attributes, shape (n, d)."""
         cells = _of_rows(codes[:, self.places[0]], rows)
         for place, size in zip(self.places[1:], self.sizes[1:], strict=True):
             cells = cells * np.int32(size) + _of_rows(codes[:, place], rows)
@@ -71,7 +71,7 @@ def _of_rows(column: Codes, rows: Any) -> Places:
 
 @dataclass(frozen=True)
 class StringView:
-    """A view of an attribute that has any strings: its symbol is the fingerprint of the string."""
+    """A view of an attribute that has any strings: its category is the fingerprint of the string."""
 
     name: str
     places: tuple[int, ...]

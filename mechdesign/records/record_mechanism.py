@@ -160,7 +160,7 @@ class RecordMechanism(RecordWords):
 
     @cached_property
     def tables(self) -> tuple[ViewTable | StringView, ...]:
-        """Where each view finds its symbol for a record."""
+        """Where each view finds its category for a record."""
         merged = {part.name: part.merged for part in self.parts if part.merged is not None}
         listed = iter(view_tables(self._views(), self.attributes, merged))
         places = {part.name: (self.attributes.index(part.attributes[0]),) for part in self.parts}

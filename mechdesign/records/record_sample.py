@@ -19,7 +19,7 @@ from mechdesign.records.record_frames import columns_in, columns_of
 from mechdesign.records.record_views import join
 
 MOST_CELLS = 10_000
-"""Of one view, as of the symbols of one mechanism."""
+"""Of one view, as of the categories of one mechanism."""
 _MOST_PEOPLE = 10**15
 Labels = tuple[str, ...]
 

@@ -1,6 +1,6 @@
 """Views: public functions of a record, each of which some people report about; and how labels of groups are written.
 
-The symbol of a view of several attributes is the combination of their labels, written as one label: the labels in the
+The category of a view of several attributes is the combination of their labels, written as one label: the labels in the
 order of the attributes, with ``" & "`` between them, as in `ProductSet` and `Mechanism.product`.
 """
 
@@ -35,12 +35,12 @@ class View:
     Parameters
     ----------
     attributes : sequence of str
-        The columns that it shows; several of them are a group, whose symbols are combinations (`join`).
+        The columns that it shows; several of them are a group, whose categories are combinations (`join`).
     prior : UncertaintySet or mapping
-        A set of priors of the view's symbols, or counts by label. A `SecretPromise` makes the promise of the whole one
-        about that secret, and about nothing else.
+        A set of priors of the view's categories, or counts by label. A `SecretPromise` makes the promise of the whole
+        one about that secret, and about nothing else.
     workload : optional
-        The queries about its symbols (`mechdesign.Workload`); all frequencies by default.
+        The queries about its categories (`mechdesign.Workload`); all frequencies by default.
     value : float
         What a squared error of its queries counts, against those of other views.
     windows : mapping, optional
@@ -48,7 +48,7 @@ class View:
         those that the counts lack, and its queries are the shares of all strings of the counts. With ``split`` a share
         of the records, drawn at random, chooses heavy strings, and the rest proves (`split_sample`).
     merged : str, optional
-        The symbol that stands for all combinations that the view does not list; without it they are refused.
+        The category that stands for all combinations that the view does not list; without it they are refused.
     combinations : int, optional
         How many combinations there are, where some labels stand in merged ones alone; delta covers the choice of these.
     secret : str, optional

@@ -132,7 +132,10 @@ def _about(part: Any) -> str:
     if part.is_open:
         size, why = f"any strings, {outputs:,} windows", "the probability that the samples of strings mislead"
     else:
-        size, why = f"{len(part.mechanism.inputs)} values, {outputs} outputs", delta_in_words(promise.uncertainty)
+        size, why = (
+            f"{len(part.mechanism.inputs)} categories, {outputs} possible reports",
+            delta_in_words(promise.uncertainty),
+        )
     delta = "" if promise.delta is None else f", delta {printed_up(promise.delta)}: {why}"
     return f"{size}, at most {text_above(part.leakage, 6)} nats{delta}"
 

@@ -30,24 +30,24 @@ from mechdesign.records.record_views import split
 from mechdesign.uncertainty import ConvexHull, L1Ball, UncertaintySet, Union
 from mechdesign.uncertainty.covering_ball import radius_around
 
-_LISTED = 8  # symbols of a union whose extreme rays are listed
+_LISTED = 8  # categories of a union whose extreme rays are listed
 
 GroupCounts = Mapping[Any, Mapping[Any, int]]
-"""Counts of the symbols of a view for each value of what somebody knows."""
+"""Counts of the categories of a view for each value of what somebody knows."""
 
 
 def leakage_given(mechanism: Mechanism, counts: GroupCounts) -> dict[str, float]:
     """Return what reports about a view leak to somebody who knows another attribute, for each value of it.
 
     It is the greatest leakage of a report under the law of the view given that value, about what is possible there:
-    symbols that were never seen with the value count as impossible.
+    categories that were never seen with the value count as impossible.
 
     Parameters
     ----------
     mechanism : Mechanism
         That of the view.
     counts : mapping of mappings
-        ``{value: {symbol: count}}``, with symbols of the mechanism.
+        ``{value: {category: count}}``, with categories of the mechanism.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def leakage_given(mechanism: Mechanism, counts: GroupCounts) -> dict[str, float]
     Raises
     ------
     InputError
-        For what is not a table of counts, or a symbol that the mechanism lacks.
+        For what is not a table of counts, or a category that the mechanism lacks.
 
     Examples
     --------
@@ -102,13 +102,13 @@ def set_against(counts: GroupCounts, *, delta: Fraction | None = None, known: bo
     """Return the set of priors of a view with which its promise holds against those who know another attribute too.
 
     It holds the law given each value, and so that of the population, which is the reference prior. Laws that are known
-    are the corners of a hull; learnt ones have a ball each, up to 8 symbols, and beyond one ball around the reference
-    prior that holds all of these, as designs list the rays of unions of up to 8 symbols.
+    are the corners of a hull; learnt ones have a ball each, up to 8 categories, and beyond one ball around the
+    reference prior that holds all of these, as designs list the rays of unions of up to 8 categories.
 
     Parameters
     ----------
     counts : mapping of mappings
-        ``{value: {symbol: count}}``.
+        ``{value: {category: count}}``.
     delta : Fraction, optional
         The probability that any of the laws lies outside, where the counts are samples.
     known : bool
@@ -215,7 +215,7 @@ def side_leakages(mechanism: RecordMechanism, records: Any) -> tuple[SideLeakage
 
 
 def _by_symbol(part: RecordPart, labels: Sequence[str], row: NDArray[Any], kept: Sequence[int]) -> dict[str, int]:
-    """Return counts by the symbols of a view; combinations that it merges are one."""
+    """Return counts by the categories of a view; combinations that it merges are one."""
     found: dict[str, int] = {}
     for place in kept:
         lost = part.merged is not None and labels[place] not in part.mechanism.inputs

@@ -59,9 +59,9 @@ class Matrix:
 
     Attributes
     ----------
-    symbols, outputs, bits, zeros : int
+    categories, outputs, bits, zeros : int
     picture : Picture or None
-        None for more than 40 symbols, or 200 reports.
+        None for more than 40 categories, or 200 reports.
     numbers : bool
         Whether a table of all probabilities is shown, and ``open`` whether it is open from the start.
     likeliest : tuple of float

@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import mechdesign as md
+from mechdesign.records import views_of
 from tests.records.test_record_estimation import PAIRS, VALUES, mechanism
 
 N = 1500
@@ -48,6 +50,26 @@ def test_files_and_folders_give_the_same_tables(command):
     parts = found(command, file="parts")
     assert parts["tables"] == whole["tables"]
     assert parts["parts"] == {"counted": 2, "planned": 2}
+
+
+def test_an_error_that_tells_nothing_is_said_to_be_one(command, here):
+    """Combinations of a group that was designed for the tables of its columns, which hardly tell them apart."""
+    rng = np.random.default_rng(5)
+    people = {
+        "region": rng.choice(["coast", "city", "hills"], 5000, p=[0.5, 0.3, 0.2]).tolist(),
+        "smokes": rng.choice(["never", "former", "daily"], 5000, p=[0.6, 0.3, 0.1]).tolist(),
+    }
+    made = md.design_records(views_of(people, [], groups=["region+smokes"]), 1, delta="1e-9").mechanism
+    made.save("records.json")
+    reports = made.privatize(people, rng)
+    lines = ["view,report", *map(",".join, zip(reports["view"], reports["report"], strict=True))]
+    Path("reports.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (pair,) = found(command, "--marginal", "region+smokes")["tables"]
+    large = sum(error is not None and error > 1 for error in pair["standard_errors"])
+    _, out, _ = estimate(command, "--marginal", "region+smokes")
+    assert 0 < large == out.count(" over 1 ")
+    assert "--queries VIEW=frequencies" in " ".join(out.split())
+    assert "--queries" not in estimate(command, "--marginal", "region")[1]
 
 
 def test_a_table_is_chosen_by_the_names_of_its_attributes(command):

@@ -67,6 +67,17 @@ def test_errors_are_those_of_the_design(records):
         assert view.largest_standard_error(n) <= 0.02 < view.largest_standard_error(n - 1)
 
 
+def test_the_error_of_a_group_is_that_of_the_tables_of_its_columns(records):
+    """Not of its combinations, which it was not designed for: its mechanism may hardly tell them apart."""
+    design = md.design_records(views_of(records, [], groups=["a+b"], unseen="impossible"), 1, known=True)
+    (view,) = analyze_records(design.mechanism).views
+    assert view.variances.shape == (6,)
+    assert view.variances.sum() == pytest.approx(design.error, rel=1e-9)
+    asked = views_of(records, [], groups=["a+b"], unseen="impossible", workloads={"a+b": "frequencies"})
+    (view,) = analyze_records(md.design_records(asked, 1, known=True).mechanism).views
+    assert view.variances.shape == (len(view.part.mechanism.inputs),)
+
+
 def test_a_mechanism_that_claims_nothing_is_analysed_for_frequencies():
     """Warner's reports of a fair bit with log(3): n times the variance is 1; two views, each half of the reports."""
     found = analyze_records(both())
