@@ -14,9 +14,9 @@ the bound ``h(v) >= <P, v> - (beta/2) max v``, which is that of ED Theorem 4 for
 region and for every radius: the paper's assumption beta < 2 min P is not needed for it. In the first region, where
 ``exp(epsilon) (1 - min P) <= 1``, the bound of Theorem 4 for k = 1 is smaller, but needs min P.
 
-The leakage is the maximum over all symbols, also those that no sample has, as in `leakage`. If it is taken over the
+The leakage is the maximum over all categories, also those that no sample has, as in `leakage`. If it is taken over the
 support of the estimate only, Corollary 3 does not hold for estimates with zeros, which its assumptions exclude: if all
-samples are the same symbol, releasing the data would be 0-PML.
+samples are the same category, releasing the data would be 0-PML.
 
 This module computes numbers only. All are rounded to the safe side: epsilon' and delta up, the epsilon to design for
 down.

@@ -54,7 +54,7 @@ class DesignProblem(Generic[Set_co]):
     Raises
     ------
     InputError
-        If a number is negative or not finite, the utility is defined for other symbols, lower or cap is given for a
+        If a number is negative or not finite, the utility is defined for other categories, lower or cap is given for a
         ball as printed, two numbers are given beside epsilon, maximal_leakage is given for a promise about a secret,
         or epsilon or lower is 0 for one.
 

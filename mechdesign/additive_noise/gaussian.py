@@ -137,7 +137,7 @@ def gaussian_delta(epsilon: object, sigma: object, p_min: object, radius: object
     epsilon, sigma
         As for `gaussian_crossings`.
     p_min : number or str
-        Probability of the rarer symbol under the prior or its estimate, in (0, 1/2].
+        Probability of the rarer category under the prior or its estimate, in (0, 1/2].
     radius : number or str, optional
         l1 radius of the ball around the estimate, in [0, 2]; 0 for a known prior, 2 for every prior.
 
@@ -231,7 +231,7 @@ def gaussian_guarantee(epsilon: object, sigma: object, p_min: object, samples: i
     epsilon, sigma
         As for `gaussian_crossings`.
     p_min : number or str
-        Frequency of the rarer symbol among the samples, in (0, 1/2].
+        Frequency of the rarer category among the samples, in (0, 1/2].
     samples : int
         Number of samples.
     delta : number or str

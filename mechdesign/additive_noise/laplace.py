@@ -1,7 +1,7 @@
 """Laplace noise on a binary attribute (ED Section VI-A): its leakage, its scale, and the sign of the output.
 
 The leakage of y is largest for y outside [-1, 1], where the two densities differ by the factor ``exp(2/b)``, on the
-side of the rarer symbol (ED Appendix E). In the second form, with a negative exponent, nothing overflows:
+side of the rarer category (ED Appendix E). In the second form, with a negative exponent, nothing overflows:
 
     epsilon(b) = 2/b - log(p exp(2/b) + 1 - p) = -log(p + (1 - p) exp(-2/b)).
 """
@@ -37,7 +37,7 @@ def laplace_epsilon(scale: object, p_min: object, radius: object = 0.0) -> float
     scale : number or str
         Scale b of the noise, above 0; its density is ``exp(-|t|/b) / (2 b)``.
     p_min : number or str
-        Probability of the rarer symbol under the prior or its estimate, in (0, 1/2].
+        Probability of the rarer category under the prior or its estimate, in (0, 1/2].
     radius : number or str, optional
         l1 radius of the ball around the estimate, in [0, 2]; 0 is the known prior.
 
@@ -172,7 +172,7 @@ def laplace_threshold_information(scale: object, p_min: object) -> float:
     scale
         As for `laplace_threshold_matrix`.
     p_min : number or str
-        Probability of the rarer symbol, in (0, 1/2].
+        Probability of the rarer category, in (0, 1/2].
 
     Raises
     ------

@@ -54,9 +54,9 @@ def ordered_gaussian_delta(
     sigma : number or str
         Standard deviation of the noise, above 0, in the unit of the positions.
     positions : sequence of N numbers
-        The number that each symbol stands for, in the order of the symbols of the set; all different.
+        The number that each category stands for, in the order of the categories of the set; all different.
     uncertainty : UncertaintySet, or a prior
-        The set of priors on N symbols.
+        The set of priors on N categories.
 
     Returns
     -------

@@ -45,14 +45,14 @@ _WIDTH = 2.0**-45  # of the interval that holds the least scale, in units of the
 
 @dataclass(frozen=True)
 class OrderedNumbers:
-    """The numbers that the symbols stand for, and the set of their priors."""
+    """The numbers that the categories stand for, and the set of their priors."""
 
     values: tuple[Fraction, ...]
     known: UncertaintySet
 
     @classmethod
     def of(cls, positions: ArrayLike, uncertainty: UncertaintySet | Numbers) -> OrderedNumbers:
-        """Return the numbers and their set, after checking that there is a different number for each symbol."""
+        """Return the numbers and their set, after checking that there is a different number for each category."""
         known = set_or_prior(uncertainty)
         check_about_data(known, "the leakage of noise on numbers")
         values = _different(positions)
@@ -113,9 +113,9 @@ def ordered_laplace_epsilon(scale: object, positions: ArrayLike, uncertainty: Un
     scale : number or str
         Scale b of the noise, above 0, in the unit of the positions.
     positions : sequence of N numbers
-        The number that each symbol stands for, in the order of the symbols of the set; all different.
+        The number that each category stands for, in the order of the categories of the set; all different.
     uncertainty : UncertaintySet, or a prior
-        The set of priors on N symbols.
+        The set of priors on N categories.
 
     Returns
     -------
@@ -256,9 +256,9 @@ def ordered_geometric_epsilon(ratio: object, positions: ArrayLike, uncertainty: 
     ratio : number or str
         r, above 0 and below 1; a float is the decimal that it prints as.
     positions : sequence of N whole numbers
-        All different, in the order of the symbols of the set.
+        All different, in the order of the categories of the set.
     uncertainty : UncertaintySet, or a prior
-        The set of priors on N symbols.
+        The set of priors on N categories.
 
     Returns
     -------

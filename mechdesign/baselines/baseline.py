@@ -33,7 +33,7 @@ class Baseline:
     source : str
         Where it is from.
     reports_symbols : bool
-        Whether output j is symbol j.
+        Whether output j is category j.
     """
 
     name: str
@@ -69,7 +69,7 @@ class Baseline:
     def mechanism(self, prior: Any = None, *, labels: Sequence[str] | None = None, bits: int = 48) -> Mechanism:
         """Return the baseline as integers whose local differential privacy is proved.
 
-        Outputs that are symbols keep their labels; others are sorted by falling probability, and those that tell the
+        Outputs that are categories keep their labels; others are sorted by falling probability, and those that tell the
         same are one.
 
         Parameters
@@ -77,7 +77,7 @@ class Baseline:
         prior : list, mapping or pandas Series, optional
             The reference prior; uniform by default. The guarantee holds for every prior.
         labels : sequence of str, optional
-            Of the symbols; by default those of the prior.
+            Of the categories; by default those of the prior.
         bits : int
             Probabilities are multiples of 2^-bits.
 
@@ -104,7 +104,7 @@ class Baseline:
 
 
 def checked(size: object, epsilon: object) -> tuple[int, Epsilon]:
-    """Return the number of symbols, 2 or more, and epsilon, above 0."""
+    """Return the number of categories, 2 or more, and epsilon, above 0."""
     given = Epsilon.of(epsilon)
     if given.exp_down == 1:
         raise InputError.epsilon_out_of_range(
@@ -129,9 +129,9 @@ def check_outputs(name: str, size: int, count: int) -> None:
 
 
 def of_supports(supports: Sequence[Sequence[bool]], exp_epsilon: Fraction) -> tuple[tuple[int, ...], ...]:
-    """Return the weights of a mechanism whose reports are sets: exp(epsilon) times as likely if they hold the symbol.
+    """Return the weights of a mechanism whose reports are sets: exp(epsilon) times as likely if they hold the category.
 
-    Each symbol is in equally many sets.
+    Each category is in equally many sets.
 
     Examples
     --------

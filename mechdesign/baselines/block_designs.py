@@ -1,7 +1,8 @@
 """Balanced incomplete block designs: shifts of difference sets, and a check of designs that users give.
 
 A difference set modulo N has d members such that every difference but 0 occurs equally often, lambda times: then
-``d (d - 1) = lambda (N - 1)``, and any two symbols are together in lambda of its N shifts. Its complement is one too.
+``d (d - 1) = lambda (N - 1)``, and any two categories are together in lambda of its N shifts. Its complement is one
+too.
 """
 
 from __future__ import annotations
@@ -54,7 +55,8 @@ def check_design(blocks: object, size: int) -> list[tuple[int, ...]]:
     Raises
     ------
     InputError
-        If blocks differ in size, a member occurs twice, or symbols, or pairs of them, are in unequal numbers of blocks.
+        If blocks differ in size, a member occurs twice, or categories, or pairs of them, are in unequal numbers of
+        blocks.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Every baseline of a number of symbols, and baselines by name."""
+"""Every baseline of a number of categories, and baselines by name."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def by_name(name: str, size: int, epsilon: object) -> Baseline:
     InputError
         For another name.
     LimitError
-        If there is none for so many symbols.
+        If there is none for so many categories.
 
     Examples
     --------
@@ -53,12 +53,12 @@ def by_name(name: str, size: int, epsilon: object) -> Baseline:
 
 
 def every(size: int, epsilon: object, without: Collection[str] = ()) -> tuple[Baseline, ...]:
-    """Return every baseline that there is for N symbols; those with too many outputs are left out.
+    """Return every baseline that there is for N categories; those with too many outputs are left out.
 
     Parameters
     ----------
     size : int
-        Number N of symbols.
+        Number N of categories.
     epsilon : number or str
         Of local differential privacy.
     without : collection of str

@@ -1,6 +1,6 @@
-"""Mechanisms for symbols in an order: the nearer an output is to the symbol, the likelier it is.
+"""Mechanisms for categories in an order: the nearer an output is to the category, the likelier it is.
 
-The levels are for every two symbols (local differential privacy), also for the first and the last: with ratio ``r``
+The levels are for every two categories (local differential privacy), also for the first and the last: with ratio ``r``
 from one position to the next, ``r^(N-1) = exp(epsilon)``.
 """
 
@@ -13,26 +13,26 @@ from mechdesign.errors import LimitError
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.numerics.exact import root_down
 
-_MOST_SYMBOLS = 200  # of numbers with 64 digits for each symbol
+_MOST_SYMBOLS = 200  # of numbers with 64 digits for each category
 
 
 def geometric(size: int, epsilon: object) -> Baseline:
     """Return the truncated geometric mechanism: two-sided geometric noise, what falls outside moves to the nearest end.
 
     Ghosh, Roughgarden and Sundararajan, "Universally utility-maximizing privacy mechanisms" (2012), with
-    ``alpha = exp(-epsilon / (N - 1))``, so that it is private for every two symbols.
+    ``alpha = exp(-epsilon / (N - 1))``, so that it is private for every two categories.
 
     Parameters
     ----------
     size : int
-        Number N of symbols, at most 200, in their order.
+        Number N of categories, at most 200, in their order.
     epsilon : number or str
         Of local differential privacy.
 
     Raises
     ------
     LimitError
-        For more symbols.
+        For more categories.
 
     Examples
     --------
@@ -53,23 +53,23 @@ def geometric(size: int, epsilon: object) -> Baseline:
 
 
 def truncated_laplace(size: int, epsilon: object) -> Baseline:
-    """Return the discrete Laplace distribution around the symbol, cut to the symbols and scaled to sum to 1.
+    """Return the discrete Laplace distribution around the category, cut to the categories and scaled to sum to 1.
 
     It is the exponential mechanism (McSherry and Talwar 2007) with the score ``-|i - j|``; Inusah and Kozubowski (2006)
     describe the distribution. With ``p(j|i)`` proportional to ``exp(-epsilon |i - j| / (N - 1))`` it is private for
-    every two symbols: the ends, furthest apart, have the same sum.
+    every two categories: the ends, furthest apart, have the same sum.
 
     Parameters
     ----------
     size : int
-        Number N of symbols, at most 200, in their order.
+        Number N of categories, at most 200, in their order.
     epsilon : number or str
         Of local differential privacy.
 
     Raises
     ------
     LimitError
-        For more symbols.
+        For more categories.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def truncated_laplace(size: int, epsilon: object) -> Baseline:
 
 
 def _step(size: object, epsilon: object) -> tuple[int, Epsilon, Fraction]:
-    """Return the number of symbols, epsilon, and the ratio of probabilities from one position to the next."""
+    """Return the number of categories, epsilon, and the ratio of probabilities from one position to the next."""
     N, given = checked(size, epsilon)
     if N > _MOST_SYMBOLS:
         raise LimitError.too_much_work(

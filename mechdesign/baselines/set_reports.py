@@ -1,6 +1,6 @@
-"""Mechanisms whose reports are sets of symbols, exp(epsilon) times as likely if they hold the symbol of the record.
+"""Mechanisms whose reports are sets of categories, exp(epsilon) times as likely with the category of the record.
 
-Unary encodings report a bit for each symbol, each turned or not with a probability of its own.
+Unary encodings report a bit for each category, each turned or not with a probability of its own.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ _PARK = "Park, Nam and Lee (arXiv 2305.01261)"
 
 
 def k_ary_randomized_response(size: int, epsilon: object) -> Baseline:
-    """Return k-ary randomized response: the true symbol with probability ``e / (e + N - 1)``, else any other.
+    """Return k-ary randomized response: the true category with probability ``e / (e + N - 1)``, else any other.
 
-    Warner, "Randomized response" (1965); for N symbols Kairouz, Oh and Viswanath, "Extremal mechanisms for local
+    Warner, "Randomized response" (1965); for N categories Kairouz, Oh and Viswanath, "Extremal mechanisms for local
     differential privacy" (2016). multi-freq-ldpy and pure-ldp call it GRR and direct encoding.
 
     Parameters
     ----------
     size : int
-        Number N of symbols.
+        Number N of categories.
     epsilon : number or str
         Of local differential privacy.
 
@@ -56,7 +56,7 @@ def k_ary_randomized_response(size: int, epsilon: object) -> Baseline:
 
 
 def subset_selection(size: int, epsilon: object, members: int | None = None) -> Baseline:
-    """Return subset selection: all sets of d symbols.
+    """Return subset selection: all sets of d categories.
 
     Ye and Barg, "Optimal schemes for discrete distribution estimation under locally differential privacy" (2018); Wang
     and others, "Mutual information optimally local private discrete distribution estimation" (2016). multi-freq-ldpy
@@ -65,7 +65,7 @@ def subset_selection(size: int, epsilon: object, members: int | None = None) -> 
     Parameters
     ----------
     size : int
-        Number N of symbols.
+        Number N of categories.
     epsilon : number or str
         Of local differential privacy.
     members : int, optional
@@ -89,17 +89,17 @@ def subset_selection(size: int, epsilon: object, members: int | None = None) -> 
 
 
 def hadamard_response(size: int, epsilon: object) -> Baseline:
-    """Return Hadamard response: the sets are rows of Hadamard matrices, one matrix for each block of symbols.
+    """Return Hadamard response: the sets are rows of Hadamard matrices, one matrix for each block of categories.
 
     Acharya, Sun and Zhang, "Hadamard response: estimating distributions privately, efficiently, and with little
     communication" (2019). With B the greatest power of two up to min(e, 2N), and b the least from N/B + 1 on, the
-    outputs are B blocks of b, and a symbol is supported in its own block, where its row of the Hadamard matrix of b is
-    1. For e < 2, B = 1. pure-ldp has it, with B = 1 up to epsilon = 1.
+    outputs are B blocks of b, and a category is supported in its own block, where its row of the Hadamard matrix of b
+    is 1. For e < 2, B = 1. pure-ldp has it, with B = 1 up to epsilon = 1.
 
     Parameters
     ----------
     size : int
-        Number N of symbols.
+        Number N of categories.
     epsilon : number or str
         Of local differential privacy.
 
@@ -111,7 +111,7 @@ def hadamard_response(size: int, epsilon: object) -> Baseline:
     N, given = checked(size, epsilon)
     e = given.exp_down
     blocks = 1 << (min(math.floor(e), 2 * N).bit_length() - 1)
-    within = 1 << math.ceil(N / blocks).bit_length()  # its rows but the first are enough for N / blocks symbols
+    within = 1 << math.ceil(N / blocks).bit_length()  # its rows but the first are enough for N / blocks categories
     check_outputs("Hadamard response", N, blocks * within)
     supports = np.zeros((N, blocks * within), dtype=bool)
     for symbol in range(N):
@@ -122,7 +122,7 @@ def hadamard_response(size: int, epsilon: object) -> Baseline:
 
 
 def block_design(size: int, epsilon: object, blocks: Sequence[Sequence[int]] | None = None) -> Baseline:
-    """Return a block design: few sets, of which any two symbols share as many as any other two.
+    """Return a block design: few sets, of which any two categories share as many as any other two.
 
     Park, Nam and Lee, "Exactly optimal and communication-efficient private estimation via block designs" (arXiv
     2305.01261). At a uniform prior its estimates are as good as those of subset selection with sets of this size, and
@@ -133,11 +133,11 @@ def block_design(size: int, epsilon: object, blocks: Sequence[Sequence[int]] | N
     Parameters
     ----------
     size : int
-        Number N of symbols.
+        Number N of categories.
     epsilon : number or str
         Of local differential privacy.
     blocks : sequence of sequences of int, optional
-        The blocks, as positions of symbols from 0.
+        The blocks, as positions of categories from 0.
 
     Raises
     ------
@@ -184,7 +184,7 @@ def symmetric_unary_encoding(size: int, epsilon: object) -> Baseline:
     Parameters
     ----------
     size : int
-        Number N of symbols, at most 14: the outputs are the 2^N vectors of bits.
+        Number N of categories, at most 14: the outputs are the 2^N vectors of bits.
     epsilon : number or str
         Of local differential privacy.
 
@@ -205,7 +205,7 @@ def symmetric_unary_encoding(size: int, epsilon: object) -> Baseline:
 
 
 def optimized_unary_encoding(size: int, epsilon: object) -> Baseline:
-    """Return optimized unary encoding: the bit of the symbol is 1 with probability 1/2, any other with ``1 / (e + 1)``.
+    """Return optimized unary encoding: the bit of the category is 1 with probability 1/2, others with ``1 / (e + 1)``.
 
     Wang, Blocki, Li and Jha, "Locally differentially private protocols for frequency estimation" (2017).
     multi-freq-ldpy and pure-ldp call it OUE.
@@ -213,7 +213,7 @@ def optimized_unary_encoding(size: int, epsilon: object) -> Baseline:
     Parameters
     ----------
     size : int
-        Number N of symbols, at most 14: the outputs are the 2^N vectors of bits.
+        Number N of categories, at most 14: the outputs are the 2^N vectors of bits.
     epsilon : number or str
         Of local differential privacy.
 
@@ -233,7 +233,7 @@ def optimized_unary_encoding(size: int, epsilon: object) -> Baseline:
 
 
 def _encoding(name: str, size: int, epsilon: Epsilon, own: Fraction, other: Fraction, source: str) -> Baseline:
-    """Return the encoding that keeps the bit of the symbol with odds ``own``, and any other with odds ``other``."""
+    """Return the encoding that keeps the bit of the category with odds ``own``, and any other with odds ``other``."""
     check_outputs(name, size, 2**size)
     kept, turned = other.numerator, other.denominator
     vectors = list(product((0, 1), repeat=size))

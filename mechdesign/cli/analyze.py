@@ -73,7 +73,7 @@ class AnalysedOutput(Printed):
 
 
 class AnalysedSymbol(Printed):
-    """What reports tell of the frequency of a symbol."""
+    """What reports tell of the frequency of a category."""
 
     symbol: Text
     probability: Number
@@ -134,9 +134,9 @@ def analyze_command(*, source: Source, matrix_file: str, optimum: bool, time_lim
       mechdesign analyze theirs.npz problem.toml --time-limit 60
       mechdesign analyze mechanism.json
 
-    MATRIX is a CSV file of probabilities, a row for each value (with labels, or in the order of the counts), an NPY or
-    NPZ file, or a mechanism file, whose own priors are taken if no others are given; - is standard input. It may leak
-    anything: leakage is computed exactly, and the best mechanism that leaks no more stands beside it.
+    MATRIX is a CSV file of probabilities, a row for each category (with names, or in the order of the counts), an NPY
+    or NPZ file, or a mechanism file, whose own priors are taken if no others are given; - is standard input. It may
+    leak anything: leakage is computed exactly, and the best mechanism that leaks no more stands beside it.
 
     Views of whole records are analysed one by one, with what they tell those who know an attribute of the person: from
     --data, records with all columns, or from the tables of the views.

@@ -56,7 +56,7 @@ class AuditOutput(Promised, _Bound):
 
 @click.command("audit")
 @click.argument("file", metavar="MECHANISM.json")
-@click.option("--samples", type=int, default=1_000_000, show_default=True, help="Reports to draw, over all inputs.")
+@click.option("--samples", type=int, default=1_000_000, show_default=True, help="Reports to draw, over all categories.")
 @click.option(
     "--failure-probability",
     "failure",
@@ -71,7 +71,7 @@ class AuditOutput(Promised, _Bound):
 def audit_command(file: str, samples: int, failure: str, plot: str | None, as_json: bool) -> int:
     """Draw reports from the sampler, and compute from them alone a lower bound on its leakage.
 
-    The reports are counted for each input. The counts give confidence limits for every probability; all limits hold
+    The reports are counted for each category. The counts give confidence limits for every probability; all limits hold
     at once, except with the failure probability. They give a lower bound on the greatest leakage over the priors of
     the guarantee.
 
@@ -79,7 +79,7 @@ def audit_command(file: str, samples: int, failure: str, plot: str | None, as_js
     not follow the mechanism (exit status 1). A lower bound never proves privacy: differences too small for the number
     of samples are not detected. `mechdesign verify` proves the guarantee of the integers.
 
-    Of views of whole records the views are drawn too, for records that show every value of each view.
+    Of views of whole records the views are drawn too, for records that show every category of each view.
 
     A sampler of your own is audited in Python, with mechdesign.deploy.leakage_audit.
     """
@@ -126,7 +126,7 @@ def _facts(mechanism: Mechanism, found: Audit) -> list[tuple[str, str]]:
         shown += f", by output {found.output!r}, likeliest for input {found.input!r}"
     outside = outside_cells(mechanism, found)
     facts = [
-        ("reports", f"{found.samples.sum():,}, {each} for each input"),
+        ("reports", f"{found.samples.sum():,}, {each} for each category"),
         ("leakage shown", f"{shown} (failure probability {found.failure:g})"),
         ("probabilities", f"{found.counts.size - len(outside)} of {found.counts.size} within their limits"),
     ]

@@ -81,10 +81,11 @@ def commands() -> None:
     """Design privacy mechanisms under pointwise maximal leakage (PML), and prove their guarantees.
 
     \b
-    From counts of labels to private reports, and to estimates from them:
+    From counts of categories to private reports, and to estimates from them:
       mechdesign design --counts counts.csv --epsilon 1 --delta 1e-9 -o m.json
       mechdesign verify m.json
-      mechdesign privatize records.csv --column answer --mechanism m.json -o reports.csv
+      mechdesign privatize records.csv --column answer --mechanism m.json \\
+                           -o reports.csv
       mechdesign estimate reports.csv --column answer --mechanism m.json
 
     `mechdesign COMMAND --help` tells what a command takes. Every command takes --json, -q and --verbose; the file name

@@ -70,8 +70,8 @@ class DesignOutput(DesignTable, Titled):
     "--outputs",
     type=int,
     metavar="M",
-    help="For an estimation error: have at most M outputs, at the least loss that a search finds. The loss is said; "
-    "--tol applies to the design without the limit, and the bound holds for any number of outputs.",
+    help="For an estimation error: have at most M possible reports, at the least loss that a search finds. The loss is "
+    "said; --tol applies to the design without the limit, and the bound holds for any number of reports.",
 )
 @time_limit_option
 @window_options
@@ -159,7 +159,7 @@ def design_command(
     of estimates is then, and where there are none.
 
     The mechanism is written as integers whose guarantee is proved in exact arithmetic; the utility comes with a bound
-    that no mechanism with the same guarantee passes. With --lower no report rules any value out. An input named - is
+    that no mechanism with the same guarantee passes. With --lower no report rules any category out. An input named - is
     read from standard input. With -o - the mechanism goes to standard output, and the summary to standard error.
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
     if windows.windows:

@@ -13,7 +13,7 @@ from mechdesign.numerics.tolerances import GAP
 from mechdesign.optimize import Design
 from mechdesign.utility import Objective
 
-_SHOWN_GROUPS, _SHOWN_ALIKE = 6, 8  # of symbols that share a row
+_SHOWN_GROUPS, _SHOWN_ALIKE = 6, 8  # of categories that share a row
 _NO_LOSS = 1e-9  # relative
 
 
@@ -148,7 +148,7 @@ def _gap(design: Design) -> str:
 
 
 def _merged(design: Design) -> str:
-    """Return which symbols share a row, as far as a few lines hold them."""
+    """Return which categories share a row, as far as a few lines hold them."""
     groups, inputs = design.merged, len(design.mechanism.inputs)
     rows = inputs - sum(len(group) - 1 for group in groups)
     shown = [_some(group, _SHOWN_ALIKE, ", ") for group in groups]

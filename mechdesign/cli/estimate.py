@@ -118,8 +118,8 @@ def estimate_command(
 
     \b
     Examples:
-      mechdesign estimate reports.csv --column education --mechanism education.json
-      mechdesign estimate reports.csv --column education --mechanism education.json \\
+      mechdesign estimate reports.csv --column level --mechanism education.json
+      mechdesign estimate reports.csv --column level --mechanism education.json \\
                           --by region --simultaneous -o table.csv --plot table.png
 
     Each frequency comes with its standard error and a confidence interval. They take reports for independent: of

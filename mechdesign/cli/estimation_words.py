@@ -12,7 +12,7 @@ from mechdesign.optimize.estimation.caps import estimation_bound
 from mechdesign.problem import DesignProblem
 from mechdesign.utility import EstimationError
 
-_MOST_BOUNDED = 300  # symbols for which the least error is bounded in less than a second
+_MOST_BOUNDED = 300  # categories for which the least error is bounded in less than a second
 
 
 def error_of_frequencies(design: Design) -> float | None:
@@ -56,7 +56,7 @@ def least_error(problem: DesignProblem) -> float | None:
 
 
 def undetermined(matrix: Floats) -> str:
-    """Return in words what reports tell that do not determine the frequencies of all symbols."""
+    """Return in words what reports tell that do not determine the frequencies of all categories."""
     groups = len(identify(matrix).groups)
     if groups == len(matrix):
         return "more reports are needed to determine the frequencies than floats can count"

@@ -154,7 +154,7 @@ _JOB_OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "-o",
         "--output",
         metavar="OUT.csv",
-        help="The file of the released labels and counts (of top-k excesses); - is CSV on standard output.",
+        help="The file of the released categories and counts (of top-k excesses); - is CSV on standard output.",
     ),
     click.option("--record", metavar="R.json", help="Also write the record of the guarantee; it may be published."),
     click.option("--whole", is_flag=True, help="Clip noisy counts at 0 and round them; it costs no privacy."),

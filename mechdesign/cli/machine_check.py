@@ -124,7 +124,7 @@ class MachineCheck:
         return parsed_json(content, printable(file)), content
 
     def _refusal(self, document: Any, content: bytes) -> GuaranteeError:
-        """Return the kernel's refusal: the first output that breaks the promise, and a symbol at which it does."""
+        """Return the kernel's refusal: the first output that breaks the promise, and a category at which it does."""
         from mechdesign.proofs.kernel import refusals
         from mechdesign.proofs.theorem_words import place_in_words
 

@@ -52,7 +52,7 @@ class Permanent:
             return []
         unnamed = "none given; another column reported by this mechanism under this key needs --attribute"
         lines = [
-            ("permanent", "the same id and value always get the same report, under this key, mechanism and attribute"),
+            ("permanent", "the same id and category always get this report, under this key, mechanism and attribute"),
             ("attribute", self.attribute or unnamed),
             ("fingerprint", mechanism.fingerprint),
             ("if values change", _several_values(mechanism)),
@@ -100,9 +100,9 @@ def _several_values(mechanism: Deployed) -> str:
     if len(mechanism.inputs) < 2:
         return "there is one input alone"
     two = leakage_of_values(mechanism, 2)
-    text = "a report that differs tells that the value does, and"
+    text = "a report that differs tells that the category does, and"
     if two is None:
-        return f"{text} there is no bound on the leakage of two values: some outputs rule values out"
+        return f"{text} there is no bound on the leakage of two categories: some reports rule categories out"
     return (
         f"{text} the reports about T values leak at most T x {text_above(two / 2, 10)} nats, whatever the distribution"
     )
@@ -112,8 +112,8 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--key-file",
         metavar="KEY",
-        help="Draw permanent reports from this key, which `mechdesign key` makes: the same id and value always get the "
-        "same report. Needs --id.",
+        help="Draw permanent reports from this key, which `mechdesign key` makes: the same id and category always get "
+        "the same report. Needs --id.",
     ),
     click.option(
         "--id",

@@ -107,7 +107,8 @@ def plan_command(
 
     \b
     Examples:
-      mechdesign plan --categories 20 --epsilon 1.6 --guaranteed-epsilon 2 --delta 1e-5
+      mechdesign plan --categories 20 --epsilon 1.6 --guaranteed-epsilon 2 \\
+                      --delta 1e-5
       mechdesign plan --categories 20 --samples 10000 --epsilon 1.6 --delta 1e-5
 
     A mechanism that is designed to be epsilon-PML for an estimate alone is epsilon'-PML for the true
@@ -125,7 +126,8 @@ def plan_command(
 
     \b
       mechdesign plan problems/adult-race.toml --reports --standard-error 0.01
-      mechdesign plan --mechanism education.json --reports --interval 0.02 --confidence 0.9
+      mechdesign plan --mechanism education.json --reports --interval 0.02 \\
+                      --confidence 0.9
       mechdesign plan --counts counts.csv --epsilon 1 --delta 1e-9 --reports 10000
       mechdesign plan --columns sex+salary,age --table pair.csv \\
                       --table age.csv --epsilon 1 --known --reports 10000

@@ -91,8 +91,8 @@ class RecordPrivatizationOutput(RecordsPromised, _Reports):
 )
 @report_names_option
 @permanent_options
-@click.option("--unknown", metavar="LABEL", help="Replace values outside the categories by this input.")
-@click.option("--missing", metavar="LABEL", help="Replace missing values (nulls, empty fields) by this input.")
+@click.option("--unknown", metavar="CATEGORY", help="Replace what is not a category of the mechanism by this one.")
+@click.option("--missing", metavar="CATEGORY", help="Replace missing values (nulls, empty fields) by this category.")
 @click.option(
     "--overwrite",
     is_flag=True,
@@ -134,18 +134,18 @@ def privatize_command(
                            --mechanism education.json -o reports/
 
     Reports are drawn exactly from the proved integers with the operating system's secure randomness, one for
-    each record, in the same order; all other columns are dropped. The categories are the mechanism's: a value
-    outside it is an error, unless --unknown names the input that replaces it. The guarantee then holds if it covers
+    each record, in the same order; all other columns are dropped. The categories are the mechanism's:
+    another one is an error, unless --unknown names the category that replaces it. The guarantee then holds if it covers
     the distribution of the records after the replacement. Each run draws new reports, and publishing two runs leaks
     more than one; so a file that exists is replaced only with --overwrite.
 
     With --key-file and --id reports are permanent instead: drawn from the key, the mechanism, the attribute, the id and
-    the value alone, so that a run may be repeated, on any machine and in any order; --overwrite then replaces a file by
-    the same reports. Whoever lacks the key learns from any number of reports about a value what one report tells. That
-    ends where something changes: another value of the same id is another report, and a report that differs tells that
-    the value does; another mechanism (redesigned, or with other labels), another key or another --attribute draws a
-    second report about the same value. Whoever has the key can undo the reports of known ids. The column of ids is
-    written only if --keep names it.
+    the category alone, so that a run may be repeated, on any machine and in any order; --overwrite then replaces a file
+    by the same reports. Whoever lacks the key learns from any number of reports about a category what one report tells.
+    That ends where something changes: another category of the same id is another report, and a report that differs
+    tells that the category does; another mechanism (redesigned, or with other categories), another key or another
+    --attribute draws a second report about the same category. Whoever has the key can undo the reports of known ids.
+    The column of ids is written only if --keep names it.
 
     FILE or the mechanism may be -, for standard input, which is kept in a temporary file while the command runs. With
     -o - the summary goes to standard error. An output file is written whole or not at all; standard

@@ -148,7 +148,7 @@ class Source:
             counts = with_unseen(self._drawn(counts), self._unseen_labels())
         else:
             if self.column is not None:
-                raise click.UsageError("--column belongs to --data; a file of counts has two columns, label and count")
+                raise click.UsageError("--column belongs to --data; a file of counts has a category and a count a line")
             self._unseen_labels()
             self._refuse_sample()
             self._check_set()
@@ -190,7 +190,7 @@ class Source:
             raise click.UsageError("--sample belongs to --data with --column alone; leave it out")
 
     def _unseen_labels(self) -> list[str]:
-        """Return the labels that the records of --data lack."""
+        """Return the categories that the records of --data lack."""
         if self.unseen is None:
             return []
         if self.data is None:
@@ -297,8 +297,8 @@ class Source:
             "other, unless its --unknown names one of them."
         )
         offer = (
-            " --unseen LABEL,... adds labels that the sample lacks; one such as other can stand for all the rest "
-            "(design --unseen other, then privatize --unknown other)."
+            " --unseen CATEGORY,... adds categories that the sample lacks; one such as other can stand for all the "
+            "rest (design --unseen other, then privatize --unknown other)."
         )
         return text if self.secret is not None else text + offer
 
@@ -348,5 +348,5 @@ def _labels_in(text: str) -> list[str]:
     try:
         (labels,) = csv.reader([text], skipinitialspace=True, strict=True)
     except csv.Error:
-        raise click.UsageError(f"--unseen is {shorten(text)}; accepted: LABEL,... in one line") from None
+        raise click.UsageError(f"--unseen is {shorten(text)}; accepted: CATEGORY,... in one line") from None
     return labels

@@ -32,7 +32,7 @@ bound_option = click.option(
 
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.argument("problem_file", metavar="[PROBLEM.toml]", required=False),
-    click.option("--counts", metavar="FILE", help="CSV of two columns, label and count; - reads standard input."),
+    click.option("--counts", metavar="FILE", help="CSV of two columns, category and count; - reads standard input."),
     click.option(
         "--data",
         metavar="FILE",
@@ -66,15 +66,15 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     ),
     click.option(
         "--unseen",
-        metavar="LABEL,...",
-        help="With --data: labels that the records lack and that may be reported, also one for all the rest, such as "
-        "other. Each has count 0; quotes keep a comma within a label.",
+        metavar="CATEGORY,...",
+        help="With --data: categories that the records lack and that may be reported, also one for all the rest, such "
+        "as other. Each has count 0; quotes keep a comma within a name.",
     ),
     click.option(
         "--sample",
         metavar="N",
         type=int,
-        help="With --data: count only N of the records, drawn at random by the operating system. Labels that these "
+        help="With --data: count only N of the records, drawn at random by the operating system. Categories that these "
         "lack have count 0. [default: all records]",
     ),
     click.option("--no-header", is_flag=True, help="The CSV file has no line of column names."),
@@ -82,8 +82,8 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--lower",
         metavar="L",
-        help="Promise from below too, in nats as --epsilon: no report makes any value less likely by a factor below "
-        "exp(-L), so that none is ruled out (local information privacy). Without it reports may rule values out.",
+        help="Promise from below too, in nats as --epsilon: no report makes any category less likely by a factor below "
+        "exp(-L), so that none is ruled out (local information privacy). Without it reports may rule categories out.",
     ),
     click.option(
         "--cap",
@@ -136,7 +136,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "--workload",
         metavar="QUERIES",
         help="What --utility estimation-error is about: frequencies, prefix (cumulative), marginals=2x3, symbols=a,b, "
-        "weights=1,2 or scores=1,2 (their mean); by label weights=a:1,b:2. [default: frequencies]",
+        "weights=1,2 or scores=1,2 (their mean); by category weights=a:1,b:2. [default: frequencies]",
     ),
 )
 

@@ -81,7 +81,7 @@ class TableCounts:
 
 
 _COUNT_OPTIONS: tuple[Callable[[Any], Any], ...] = (
-    click.option("--counts", metavar="FILE", help="A CSV of two columns, label and count: the counts of the file."),
+    click.option("--counts", metavar="FILE", help="A CSV of two columns, category and count: the counts of the file."),
     click.option("--data", metavar="FILE", help="The file itself: CSV or Parquet, or a folder of such files."),
     click.option("--column", metavar="COLUMN", help="With --data: a name, or an index from 0 with --no-header."),
     click.option(
@@ -117,7 +117,7 @@ def _count_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option(
     "--floor-of",
     nargs=2,
-    metavar="LABEL SHARE",
+    metavar="CATEGORY SHARE",
     multiple=True,
     help="The same for one category, instead of --floor for all; may be repeated.",
 )
@@ -126,13 +126,13 @@ def _count_options(command: Callable[..., Any]) -> Callable[..., Any]:
     nargs=2,
     metavar="FROM TO",
     multiple=True,
-    help="Never publish the first label as the second one; may be repeated.",
+    help="Never publish the first category as the second one; may be repeated.",
 )
 @click.option(
     "--loss",
     metavar="FILE",
-    help="Make the mean of this loss as small as possible: a CSV with a row for each label, its label first, and a "
-    "column for each label, as the header says. By default as many records as possible stay unchanged.",
+    help="Make the mean of this loss as small as possible: a CSV with a row for each category, its name first, and "
+    "a column for each category, as the header says. By default as many records as possible stay unchanged.",
 )
 @click.option("--bits", type=int, default=52, show_default=True, help="Probabilities are multiples of 2^-BITS.")
 @click.option("-o", "--output", metavar="FILE", help="Write the table: .json or .npz; - is JSON on standard output.")
@@ -154,7 +154,7 @@ def table_command(
     output: str | None,
     as_json: bool,
 ) -> int:
-    """Publish a column with the same categories: design the table that changes the fewest values (PRAM).
+    """Publish a column with the same categories: design the table that changes the fewest records (PRAM).
 
     \b
     Examples:
@@ -213,7 +213,7 @@ def _loss(path: str, labels: Sequence[str]) -> list[list[str]]:
     check_regular(path, "a CSV file of losses", _MOST_LOSS)
     lines = [record for record in rows(path) if any(record.fields)]
     if not lines:
-        raise InputError.nothing_given(f"{path} is empty; give a line for each label, below one of all labels")
+        raise InputError.nothing_given(f"{path} is empty; give a line for each category, below one of all categories")
     for record in lines:
         if len(record.fields) != len(lines[0].fields):
             raise field_count_error(path, record, len(lines[0].fields))

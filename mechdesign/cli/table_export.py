@@ -44,7 +44,8 @@ def export_command(*, file: str, sdcmicro: bool, output: str, as_json: bool) -> 
     In R:
 
     \b
-      pd <- as.matrix(read.csv("education.csv", row.names = 1, check.names = FALSE))
+      pd <- as.matrix(read.csv("education.csv", row.names = 1,
+                              check.names = FALSE))
       education <- factor(file$education, levels = rownames(pd))
       published <- sdcMicro::pram(education, pd = pd)$x_pram
 

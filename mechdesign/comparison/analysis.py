@@ -32,7 +32,7 @@ class Analysis:
     Attributes
     ----------
     matrix : ExactMatrix
-        The mechanism, with its rows in the order of the symbols of the set.
+        The mechanism, with its rows in the order of the categories of the set.
     uncertainty : UncertaintySet
         The priors.
     utility : Objective
@@ -49,11 +49,11 @@ class Analysis:
     utilities : mapping from str to float
         Every utility that needs no matrix, by its name, at the reference prior; also the estimation error.
     variances : array, shape (N,)
-        n times the variance of the frequency of each symbol, estimated from n reports about records drawn from the
+        n times the variance of the frequency of each category, estimated from n reports about records drawn from the
         reference prior; infinite where reports do not determine it.
     groups : tuple of tuples of str
-        The finest partition of the symbols such that reports determine the total of each group; a group of one is a
-        symbol whose frequency they determine.
+        The finest partition of the categories such that reports determine the total of each group; a group of one is a
+        category whose frequency they determine.
     best : Design or None
         The best mechanism that leaks no more over the set; None where there is none.
     best_missing : str
@@ -83,7 +83,7 @@ class Analysis:
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """Labels of the symbols."""
+        """Labels of the categories."""
         return self.uncertainty.labels
 
     @property
@@ -116,7 +116,7 @@ class Analysis:
 
     @property
     def lower_leakage(self) -> float:
-        """How far a report lowers the probability of any symbol over the set, in nats, rounded up."""
+        """How far a report lowers the probability of any category over the set, in nats, rounded up."""
         least = min(self.least_lifts)
         return math.inf if least == 0 else log_up(1 / least)
 
@@ -167,8 +167,8 @@ class Analysis:
         library : {"pandas", "polars"}, optional
             By default the first of the two that is installed.
         of : {"outputs", "symbols", "utilities"}
-            The outputs with their probabilities at the reference prior and their leakage, the symbols with the variance
-            of their frequencies, or the utilities.
+            The outputs with their probabilities at the reference prior and their leakage, the categories with the
+            variance of their frequencies, or the utilities.
 
         Raises
         ------

@@ -13,7 +13,7 @@ from mechdesign.numerics.tolerances import GAP
 if TYPE_CHECKING:
     from mechdesign.comparison.analysis import Analysis
 
-_SHOWN = 4  # symbols of a prior, and groups of symbols
+_SHOWN = 4  # categories of a prior, and groups of categories
 _LONGEST = 24  # letters of a label in a sentence
 _DIGITS = 3
 
@@ -102,7 +102,7 @@ def _leakage(analysis: Analysis) -> str:
 
 
 def _prior(labels: Sequence[str], prior: Sequence[Fraction]) -> str:
-    """Return the likeliest symbols of a prior with their probabilities."""
+    """Return the likeliest categories of a prior with their probabilities."""
     order = sorted(range(len(prior)), key=lambda i: -prior[i])[:_SHOWN]
     shown = ", ".join(f"{_cut(labels[i])} {float(prior[i]):.4g}" for i in order)
     return shown + (", ..." if len(prior) > _SHOWN else "")
@@ -132,7 +132,7 @@ def _bound(analysis: Analysis) -> str:
 
 
 def _not_told_apart(analysis: Analysis) -> str:
-    """Return which symbols reports do not tell apart."""
+    """Return which categories reports do not tell apart."""
     together = [group for group in analysis.groups if len(group) > 1]
     if not together:
         return "nothing: reports determine the frequency of every category"

@@ -66,7 +66,7 @@ def analyze(
     Raises
     ------
     InputError
-        If the matrix is not a mechanism on the categories of the set, or the utility is for other symbols.
+        If the matrix is not a mechanism on the categories of the set, or the utility is for other categories.
     LimitError
         If the matrix is too large for exact arithmetic.
 
@@ -183,7 +183,7 @@ def _variances(exact: ExactMatrix, known: UncertaintySet) -> Floats:
 
 
 def _groups(exact: ExactMatrix, labels: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-    """Return the labels of symbols that reports do not tell apart, in groups."""
+    """Return the labels of categories that reports do not tell apart, in groups."""
     relations = None if exact.rounded else row_relations(exact.weights)
     if relations is not None:
         return tuple(tuple(labels[i] for i in group) for group in relations.groups)

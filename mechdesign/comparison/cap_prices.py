@@ -119,7 +119,7 @@ def price_of_careful_cap(
     """Return what a cap `CAREFUL` nats above epsilon costs a design, or None where none applies, takes long or fails.
 
     None applies where the promise is for every prior already or has a side from below, or where no method designs
-    with a cap; with more than 16 symbols such designs take long. The time limit is what the design itself has left.
+    with a cap; with more than 16 categories such designs take long. The time limit is what the design itself has left.
     """
     problem = solved.problem
     known = problem.uncertainty

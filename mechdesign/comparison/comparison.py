@@ -28,7 +28,7 @@ class ErrorsBeside:
     Attributes
     ----------
     subset_selection : Compared or None
-        Subset selection; None if there are too many symbols.
+        Subset selection; None if there are too many categories.
     subset_selection_missing : str
         The reason; empty if there is one.
     best_for_information : Design or None

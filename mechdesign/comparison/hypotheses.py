@@ -61,7 +61,7 @@ def reports_to_tell(
     matrix : array, shape (N, M)
         The probabilities p(y|x).
     first, second : sequence of N numbers or texts
-        The hypotheses: distributions of the symbols.
+        The hypotheses: distributions of the categories.
     error : float
         How large the sum of both probabilities of error may be, in (0, 1).
 
@@ -145,11 +145,11 @@ class Contraction:
     Attributes
     ----------
     value : float
-        The greatest total variation of the reports of two symbols, of the design.
+        The greatest total variation of the reports of two categories, of the design.
     bound : float
         A certified bound for every mechanism with the promise.
     pair : tuple of str
-        The two symbols.
+        The two categories.
     design : Design
         The mechanism that reaches the value.
     """
@@ -164,19 +164,19 @@ def largest_contraction(uncertainty: UncertaintySet, epsilon: object) -> Contrac
     """Return the largest contraction coefficient of total variation among all mechanisms with a promise.
 
     No test tells two hypotheses apart by more than this factor of their own total variation (Dobrushin). There is one
-    program for each pair of symbols; under local differential privacy it is ``(e - 1) / (e + 1)`` for every pair.
+    program for each pair of categories; under local differential privacy it is ``(e - 1) / (e + 1)`` for every pair.
 
     Parameters
     ----------
     uncertainty : UncertaintySet
-        The priors of the promise; each symbol has a positive probability at its centre.
+        The priors of the promise; each category has a positive probability at its centre.
     epsilon : number or str
         The promise in nats.
 
     Raises
     ------
     InputError
-        For what is not a set of priors, or has a symbol of probability 0 at its centre.
+        For what is not a set of priors, or has a category of probability 0 at its centre.
 
     Examples
     --------

@@ -186,8 +186,8 @@ def plan_reports(
 ) -> ReportPlan:
     """Return how many reports a precision of the estimates takes, or what precision a number of reports gives.
 
-    Precision is that at the reference prior of the set. The queries are the frequencies of all symbols, or the workload
-    of the objective where that is an estimation error.
+    Precision is that at the reference prior of the set. The queries are the frequencies of all categories, or the
+    workload of the objective where that is an estimation error.
 
     Parameters
     ----------

@@ -40,13 +40,13 @@ class Compared:
         For estimation errors: n times the variance of the estimated answer of each query, infinite where reports do not
         determine it.
     members : int or None
-        Of subset selection: the symbols in each set.
+        Of subset selection: the categories in each set.
     leakage : float or None
         Of a mechanism that the user gave: the greatest leakage of an output over the priors of the promise, in nats,
-        rounded up; infinite where a prior of the set gives an output probability 0 that another symbol can cause. None
-        for the others, which keep the promise.
+        rounded up; infinite where a prior of the set gives an output probability 0 that another category can cause.
+        None for the others, which keep the promise.
     lower_leakage : float or None
-        Likewise: how far a report lowers the probability of a symbol, in nats, rounded up.
+        Likewise: how far a report lowers the probability of a category, in nats, rounded up.
     keeps : bool
         Whether it keeps the promise: exactly, or a mechanism given as floats or decimals up to their errors (1e-12
         nats), as `Mechanism.from_matrix` takes a matrix.

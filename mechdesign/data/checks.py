@@ -98,7 +98,7 @@ def checked_scale(value: object, name: str = "the scale") -> Interval:
 
 
 def checked_p_min(value: object) -> Fraction:
-    """Return the probability of the rarer of two symbols, in (0, 1/2]."""
+    """Return the probability of the rarer of two categories, in (0, 1/2]."""
     p_min = rational(value, "p_min")
     if not 0 < p_min <= Fraction(1, 2):
         raise InputError.out_of_range(
@@ -128,7 +128,7 @@ def finite_numbers(values: ArrayLike, name: str) -> Floats:
 
 
 def least_probability(p_min: object, radius: object) -> Fraction:
-    """Return the least probability that a symbol has in an l1 ball: ``p_min - radius / 2``, but not below 0."""
+    """Return the least probability that a category has in an l1 ball: ``p_min - radius / 2``, but not below 0."""
     return max(Fraction(0), checked_p_min(p_min) - checked_radius(radius) / 2)
 
 

@@ -54,7 +54,7 @@ ExactNumber = Annotated[
     WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string", "maxLength": 2_000, "pattern": "[0-9]"}]}),
 ]
 """A number, kept as the text that stands in the file."""
-# What is only in the JSON Schema of a number is checked where a message can name the symbol.
+# What is only in the JSON Schema of a number is checked where a message can name the category.
 Count = Annotated[int, Field(json_schema_extra={"minimum": 0})]
 Samples = Annotated[int, Field(json_schema_extra={"minimum": 1, "maximum": MOST_SAMPLES})]
 Number = Annotated[float, BeforeValidator(_as_float), Field(allow_inf_nan=False)]

@@ -1,4 +1,4 @@
-"""Counts of pairs: how often each value of a secret was seen with each symbol of a useful column."""
+"""Counts of pairs: how often each value of a secret was seen with each category of a useful column."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ About = Literal["secret", "group"]
 
 @dataclass(frozen=True)
 class JointCounts:
-    """How often each value of a secret was seen with each symbol of a useful column.
+    """How often each value of a secret was seen with each category of a useful column.
 
     Attributes
     ----------
     counts : tuple of tuples of int
-        A row for each value of the secret, a column for each symbol.
+        A row for each value of the secret, a column for each category.
     values : tuple of str
         The values of the secret.
     labels : tuple of str
-        The symbols of the useful column.
+        The categories of the useful column.
     """
 
     counts: tuple[tuple[int, ...], ...]
@@ -54,19 +54,19 @@ class JointCounts:
         Parameters
         ----------
         given : mapping of mappings, data frame or rows of counts
-            ``{value of the secret: {symbol: count}}``; a data frame with a row for each value of the secret; or a list
-            of rows.
+            ``{value of the secret: {category: count}}``; a data frame with a row for each value of the secret; or a
+            list of rows.
         values, labels : iterable, optional
-            The values of the secret and the symbols, where the counts have none of their own.
+            The values of the secret and the categories, where the counts have none of their own.
         about : str
-            What the rows are for: the values of a ``"secret"``, or each a ``"group"`` of records. A symbol may be
+            What the rows are for: the values of a ``"secret"``, or each a ``"group"`` of records. A category may be
             missing from all groups.
 
         Raises
         ------
         InputError
-            For what is not a table of counts, a secret of one value, one symbol only, and a value or a symbol that was
-            never seen.
+            For what is not a table of counts, a secret of one value, one category only, and a value or a category that
+            was never seen.
 
         Examples
         --------
@@ -111,7 +111,7 @@ class JointCounts:
 
     @property
     def of_symbols(self) -> tuple[int, ...]:
-        """How often each symbol was seen."""
+        """How often each category was seen."""
         return tuple(map(sum, zip(*self.counts, strict=True)))
 
     def conditional(self, place: int) -> tuple[Fraction, ...]:
@@ -222,7 +222,7 @@ def count_pairs(
     path : path
         As for `mechdesign.data.counts.count_column`.
     secret, column : str
-        The columns of the secret and of the useful symbols: their names, or without a header their indices from 0.
+        The columns of the secret and of the useful categories: their names, or without a header their indices from 0.
     header : bool
         Whether the first line names the columns.
     show_values : bool

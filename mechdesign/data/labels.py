@@ -1,4 +1,4 @@
-"""Labels of symbols: non-empty, unique strings without white space around them."""
+"""Labels of categories: non-empty, unique strings without white space around them."""
 
 from __future__ import annotations
 

@@ -251,7 +251,7 @@ class CshPlan(MonotonicPlan):
         title="Release a histogram of at most k counts above 0, with correlated Gaussian noise.",
         examples=(
             "mechdesign histogram csh counts.csv -k 100 --epsilon 1 --delta 1e-6 \\",
-            "                         --allow-float-noise -o released.csv --record record.json",
+            "                         --allow-float-noise -o r.csv --record r.json",
             "mechdesign histogram csh --plan -k 100 --epsilon 1 --delta 1e-6",
         ),
         description="As `histogram discrete`, with a lower threshold, but noise is drawn as floating point numbers.",

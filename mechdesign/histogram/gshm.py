@@ -185,12 +185,12 @@ class GshmPlan(SparsePlan):
     meanings: ClassVar[Mapping[str, str]] = {**SparsePlan.meanings, "k": "no user counts in more counters"}
     calibration: ClassVar[type[Calibration]] = GshmCalibration
     usage: ClassVar[Usage] = Usage(
-        choice="each user counts in at most k of any number of counters; float noise",
+        choice="each user counts in at most k counters; float noise",
         summary="Each user counts in at most k counters; Gaussian noise.",
         title="Release a histogram in which each user counts once in at most k counters, with Gaussian noise.",
         examples=(
             "mechdesign histogram gshm counts.csv -k 5 --epsilon 1 --delta 1e-6 \\",
-            "                          --allow-float-noise -o released.csv --record record.json",
+            "                          --allow-float-noise -o r.csv --record r.json",
             "mechdesign histogram gshm --plan -k 5 --epsilon 1 --delta 1e-6 --sigma 12",
         ),
         description="Any number of counts may be above 0. Counts do not show in how many counters a user counts: bound "

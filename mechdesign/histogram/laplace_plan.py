@@ -282,7 +282,8 @@ class LaplacePlan(Plan):
         examples=(
             "mechdesign histogram laplace counts.csv --epsilon 1 --alpha 0.05 \\",
             "                             --allow-float-noise --whole -o released.csv",
-            "mechdesign histogram laplace --plan --epsilon 1 --estimate last-year.csv --delta 1e-9",
+            "mechdesign histogram laplace --plan --epsilon 1 --delta 1e-9 \\",
+            "                             --estimate last-year.csv",
         ),
         description="Bounds what the histogram tells about any one record (PML), if records are independent and each "
         "falls into every bin with a probability of at least alpha. alpha = 0 is differential privacy, where one "

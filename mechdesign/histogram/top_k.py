@@ -238,13 +238,14 @@ class TopKPlan(SparsePlan):
         "value_sigma": "standard deviation of the noise of the (k+1)-th largest count",
     }
     usage: ClassVar[Usage] = Usage(
-        choice="the k largest counts, above the next; any number above 0; exact noise",
+        choice="the k largest counts, above the next; exact noise",
         summary="The k largest counts; exact discrete noise.",
         title="Release by how much each of the k largest counts exceeds the (k+1)-th largest.",
         examples=(
-            "mechdesign histogram top-k counts.csv -k 10 --epsilon 1 --delta 1e-6 -o top.csv",
+            "mechdesign histogram top-k counts.csv -k 10 --epsilon 1 --delta 1e-6 \\",
+            "                           -o top.csv",
             "mechdesign histogram top-k --data queries.parquet --column term -k 10 \\",
-            "                           --epsilon 1 --delta 1e-6 -o top.csv --record top.json",
+            "                           --epsilon 1 --delta 1e-6 -o t.csv --record r.json",
         ),
         description="Protects one user, who may count in any number of counters, once in each; any number of counts "
         "may be above 0. The (k+1)-th largest count is subtracted from every count, and the differences above 0 are "

@@ -52,12 +52,12 @@ class Optimality:
     mixture: PriorMixture | None = None
 
     def check_size(self, size: int, *, on_average: bool = False) -> None:
-        """Refuse a claim about another number of symbols; on average there is one multiplier more.
+        """Refuse a claim about another number of categories; on average there is one multiplier more.
 
         Raises
         ------
         InputError
-            If lambda or Theta do not have one entry for each symbol.
+            If lambda or Theta do not have one entry for each category.
         """
         if len(self.multipliers) != size + on_average:
             accepted = f"{size + on_average}, one a category" + ", and one of the maximal leakage" * on_average
@@ -114,7 +114,7 @@ class Parts(NamedTuple):
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """Labels of the symbols."""
+        """Labels of the categories."""
         return self.guarantee.uncertainty.labels
 
     @property

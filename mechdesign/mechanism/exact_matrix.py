@@ -248,7 +248,7 @@ class ExactMatrix:
         return tuple(exact_set.exact_least_lift(v) if any(v) else Fraction(1) for v in columns)
 
     def on_alphabet_of(self, known: UncertaintySet) -> ExactMatrix:
-        """Return the matrix with its rows in the order of the symbols of a set, and labels for inputs and outputs.
+        """Return the matrix with its rows in the order of the categories of a set, and labels for inputs and outputs.
 
         Rows without labels are in this order already.
 

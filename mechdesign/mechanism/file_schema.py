@@ -35,7 +35,7 @@ from mechdesign.utility import Objective, Workload, is_named, utility_by_name
 SCHEMA = "mechdesign/mechanism/1"
 TWO_SIDED_SCHEMA = "mechdesign/mechanism/2"  # readers of the first alone might overlook that more is promised
 _MOST_SIDES = 1_000  # of a quadratic form that is not separable: a million numbers
-_MOST_STEPS = 250_000_000  # of a proof: about ten seconds; thirty priors at a thousand symbols take half of it
+_MOST_STEPS = 250_000_000  # of a proof: about ten seconds; thirty priors at a thousand categories take half of it
 
 Labels = Annotated[
     list[Annotated[str, Field(json_schema_extra={"minLength": 1})]],

@@ -31,7 +31,7 @@ class Mechanism(Reporting, MechanismViews):
     Parameters
     ----------
     numerators : int64 array, shape (N, M)
-        Row i over 2^bits is the distribution of the output when the input is symbol i.
+        Row i over 2^bits is the distribution of the output when the input is category i.
     bits : int
         1 to 52.
     guarantee : Guarantee
@@ -195,7 +195,7 @@ class Mechanism(Reporting, MechanismViews):
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """Labels of the symbols."""
+        """Labels of the categories."""
         return self.guarantee.uncertainty.labels
 
     @cached_property
@@ -219,7 +219,7 @@ class Mechanism(Reporting, MechanismViews):
 
     @property
     def lower_leakage(self) -> float | None:
-        """How far a report lowers the probability of any symbol over the set, in nats, proved and rounded up.
+        """How far a report lowers the probability of any category over the set, in nats, proved and rounded up.
 
         None if the guarantee does not promise anything from below (`Guarantee.lower`).
         """
@@ -322,7 +322,7 @@ class Mechanism(Reporting, MechanismViews):
         Raises
         ------
         InputError
-            If two pairs would have the same label, or there are more than 10,000 pairs of symbols.
+            If two pairs would have the same label, or there are more than 10,000 pairs of categories.
         LimitError
             For more than 10,000 pairs of outputs, or 10^7 entries.
 
@@ -347,7 +347,7 @@ class Mechanism(Reporting, MechanismViews):
         Its epsilon is the budget of a repeated release: the leakage of all reports together, to an adversary who knows
         the true prior. It is computed from the integers in exact arithmetic over all combinations of reports, as lower
         is if there is one, and rounded up to 12 decimals. For local differential privacy it is at most `times`
-        epsilons. For a set of priors it may be **more**, and even infinite: each report excludes some symbols, and
+        epsilons. For a set of priors it may be **more**, and even infinite: each report excludes some categories, and
         together they may leave only an unlikely one. Optimal mechanisms have such zeros. Publishing the first report
         again costs nothing.
 

@@ -9,9 +9,9 @@ exp(epsilon) is replaced by a rational that is proven not to exceed it
 checked first.
 
 A two-sided guarantee (local information privacy) also says that every column satisfies ``min v >= exp(-lower) H(v)``
-with ``H(v) = max over Q in B of <Q, v>``, the *greatest* mean: no report makes any symbol less likely by a factor below
-exp(-lower), for any prior in B. exp(-lower) is replaced by a rational that is proven not to be below it. A guarantee
-with a cap says ``min v >= exp(-cap) max v``: local differential privacy with the cap, whatever the prior is.
+with ``H(v) = max over Q in B of <Q, v>``, the *greatest* mean: no report makes any category less likely by a factor
+below exp(-lower), for any prior in B. exp(-lower) is replaced by a rational that is proven not to be below it. A
+guarantee with a cap says ``min v >= exp(-cap) max v``: local differential privacy with the cap, whatever the prior is.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ MOST_BITS = 52  # numerators and their sums are then exact in float64, and so in
 class Guarantee:
     """The guarantee of a mechanism: epsilon-PML for every prior in a set, and perhaps a bound from below.
 
-    The *lift* of a symbol by an output is the probability of the symbol after the output over that before. Epsilon-PML
-    says that no lift is above exp(epsilon). With ``lower`` none is below exp(-lower) either, so that no report rules
-    anything out: (lower, epsilon)-local information privacy. With ``cap`` the mechanism is also cap-LDP: no lift is
-    above exp(cap) or below exp(-cap) for any prior whatever, also one outside of the set. With ``maximal_leakage`` the
-    sum over outputs of the greatest p(y given x) is at most exp of it, so that for any prior whatever all reports
-    together make no guess likelier by more.
+    The *lift* of a category by an output is the probability of the category after the output over that before.
+    Epsilon-PML says that no lift is above exp(epsilon). With ``lower`` none is below exp(-lower) either, so that no
+    report rules anything out: (lower, epsilon)-local information privacy. With ``cap`` the mechanism is also cap-LDP:
+    no lift is above exp(cap) or below exp(-cap) for any prior whatever, also one outside of the set. With
+    ``maximal_leakage`` the sum over outputs of the greatest p(y given x) is at most exp of it, so that for any prior
+    whatever all reports together make no guess likelier by more.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ class Guarantee:
         return self.sides.below is None and self.uncertainty.limits_entries
 
     def exact_least_lift(self, column: Sequence[int]) -> Fraction:
-        """Return the least lift of any symbol by an output, over the priors of the promise from below."""
+        """Return the least lift of any category by an output, over the priors of the promise from below."""
         return priors_below(self.sides.floor_up, self.uncertainty.exact_set).exact_least_lift(column)
 
     def is_kept_by(self, column: Sequence[int]) -> bool:

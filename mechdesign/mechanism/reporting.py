@@ -100,7 +100,7 @@ class PermanentReports:
     fingerprint : bytes
         That of the mechanism.
     inputs : tuple of str
-        The labels of its symbols.
+        The labels of its categories.
     bits : int
         Of its numerators.
     key : Key
@@ -121,7 +121,7 @@ class PermanentReports:
         self._start = hashlib.blake2b(
             fingerprint + text(key.attribute), digest_size=_WORD_BYTES, key=key.secret, person=_PERSON
         )
-        self._begun: list[Any] = [None] * len(inputs)  # the function with all that precedes an id, by symbol
+        self._begun: list[Any] = [None] * len(inputs)  # the function with all that precedes an id, by category
 
     def __getstate__(self) -> NoReturn:
         raise InputError.key_exposed(STAYS)

@@ -7,14 +7,14 @@ row that are not the greatest of their column. Zeros are touched last. The loss 
 a few units of rounding, however rare an output is.
 
 A solver's matrix may also be outside the cone by the solver's tolerance. Before rounding, each column is
-therefore raised towards its greatest entry, ``v + s (max v - v)`` on a set of symbols T, which gives it slack
+therefore raised towards its greatest entry, ``v + s (max v - v)`` on a set of categories T, which gives it slack
 ``s max v (e h(1_T) - 1)``. T is the support of v where that has slack enough, so that zeros stay zeros, and
-all symbols elsewhere. The share s of each column starts at zero and grows until the exact proof accepts it.
+all categories elsewhere. The share s of each column starts at zero and grows until the exact proof accepts it.
 
-Promises about something else than symbols are not kept by raising an entry. The columns that keep such a promise are a
-convex cone that has (1,...,1) inside, whatever the promise is. So entries are rounded to neighbours, and a column that
-then breaks the promise is mixed with a constant column, whose share grows likewise. What it costs is of the order of a
-few units of rounding over epsilon, however rare an output is.
+Promises about something else than categories are not kept by raising an entry. The columns that keep such a promise are
+a convex cone that has (1,...,1) inside, whatever the promise is. So entries are rounded to neighbours, and a column
+that then breaks the promise is mixed with a constant column, whose share grows likewise. What it costs is of the order
+of a few units of rounding over epsilon, however rare an output is.
 
 A promise of maximal leakage is about all columns together. Where it is broken the whole matrix is mixed with constant
 columns, whose share grows likewise: the sum of the greatest entries is then nearer to 1.

@@ -49,7 +49,7 @@ class Differences:
         gains : array, shape (N,)
             g as floats, each the nearest one.
         exact : callable
-            Returns g_i as a fraction for a symbol i.
+            Returns g_i as a fraction for a category i.
         """
         (x, x_power), (y, y_power) = self._factor, self._subtrahend
         mantissas, powers = np.frexp(gains)

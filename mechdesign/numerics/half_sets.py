@@ -1,4 +1,4 @@
-"""The set of symbols whose total weight is nearest to half: a subset-sum problem, solved exactly."""
+"""The set of categories whose total weight is nearest to half: a subset-sum problem, solved exactly."""
 
 from __future__ import annotations
 

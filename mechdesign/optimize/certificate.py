@@ -211,8 +211,8 @@ def full_disclosure(problem: DesignProblem) -> float:
     P = problem.uncertainty.prior
     likely = P > 0
     if any(p > 0 for p, held in zip(problem.uncertainty.center, likely.tolist(), strict=True) if not held):
-        return math.inf  # a symbol whose probability floats round to 0 may add any amount to the utility
-    # Symbols of equal probability add equally much.
+        return math.inf  # a category whose probability floats round to 0 may add any amount to the utility
+    # Categories of equal probability add equally much.
     masses, symbols, position = np.unique(P[likely], return_index=True, return_inverse=True)
     symbols = np.flatnonzero(likely)[symbols]
     each = np.empty(masses.size)

@@ -62,7 +62,7 @@ def design(  # noqa: PLR0913 - each is a choice of its own
         The set of priors, epsilon and the utility.
     tol : float, optional
         `Design.certified` asks for ``gap <= tol * max(|value|, 1e-3)``. By default 1e-6; for an `EstimationError`
-        1e-6 up to 10 symbols, 1e-4 up to 16 (under local differential privacy up to 24) and 0.03 beyond, where the
+        1e-6 up to 10 categories, 1e-4 up to 16 (under local differential privacy up to 24) and 0.03 beyond, where the
         search goes on while it improves the error.
     bits : int
         Probabilities are multiples of 2^-bits, 1 to 52.
@@ -77,12 +77,12 @@ def design(  # noqa: PLR0913 - each is a choice of its own
         For an `EstimationError`: the mechanism has at most so many outputs, and the least error that a search finds
         with so few. The bound stays that for any number of outputs, so that the design is often not `certified`;
         tol applies to `Design.unrestricted_value`, the least error found without the limit, and `Design.reached`
-        says whether that is within tol. Without a limit at most N(N+1)/2 outputs are used (up to 99 symbols).
+        says whether that is within tol. Without a limit at most N(N+1)/2 outputs are used (up to 99 categories).
     merge : bool, optional
-        Whether symbols may share a row of the mechanism, which keeps the guarantee and may cost as much utility as the
-        tolerance allows; reports then do not tell them apart, and `Design.merged` says which. By default
-        symbols are merged only where the linear program over all of them makes no progress. True merges at
-        once, and False never. Merging is for more than 12 symbols of an l1 ball or a relative ball, and for
+        Whether categories may share a row of the mechanism, which keeps the guarantee and may cost as much utility as
+        the tolerance allows; reports then do not tell them apart, and `Design.merged` says which. By default
+        categories are merged only where the linear program over all of them makes no progress. True merges at
+        once, and False never. Merging is for more than 12 categories of an l1 ball or a relative ball, and for
         f-informations.
     method : str, optional
         The name of a method that covers the problem (`mechdesign.methods`); by default the first of the table.
@@ -96,8 +96,8 @@ def design(  # noqa: PLR0913 - each is a choice of its own
     Raises
     ------
     InputError
-        For tol, bits, time_limit or outputs out of range, merge where symbols cannot be merged, or a method that does
-        not cover the problem.
+        For tol, bits, time_limit or outputs out of range, merge where categories cannot be merged, or a method that
+        does not cover the problem.
     LimitError
         If no method covers the problem exactly; an uncertified number is never returned for it.
     SolverError
@@ -167,7 +167,7 @@ def tolerance_of(problem: DesignProblem, tol: object) -> float:
 
 
 def _check_merge(merge: object, problem: DesignProblem) -> None:
-    """Refuse what is not a choice, and to merge symbols that the problem tells apart."""
+    """Refuse what is not a choice, and to merge categories that the problem tells apart."""
     if merge is not None and not isinstance(merge, bool):
         raise InputError.wrong_type(f"merge is {shorten(merge)}; accepted: None, True or False")
     if merge and (problem.uncertainty.ball is None or problem.utility.f_information is None):
@@ -193,7 +193,7 @@ def _most_outputs(problem: DesignProblem, outputs: object) -> int | None:
 
 
 def _integers(problem: DesignProblem, solution: Solution, bits: int) -> NDArray[np.int64]:
-    """Return the numerators of a mechanism near a solution, for all symbols."""
+    """Return the numerators of a mechanism near a solution, for all categories."""
     known, bins = problem.uncertainty.exact_set, solution.bins
     if bins is None or known.ball is None:
         return from_own_floats(solution.matrix, Guarantee(problem.sides, known), bits=bits).numerators
@@ -250,7 +250,7 @@ def _value_at_estimate(problem: DesignProblem, mechanism: Mechanism, value: floa
 
 
 def _merged(problem: DesignProblem, solution: Solution, numerators: NDArray[np.int64]) -> tuple[tuple[str, ...], ...]:
-    """Return the labels of the symbols that share a row where symbols were merged; bins may come out alike."""
+    """Return the labels of the categories that share a row where categories were merged; bins may come out alike."""
     if solution.bins is None:
         return ()
     labels = problem.uncertainty.labels

@@ -83,8 +83,8 @@ class Design:
     unrestricted_value : float or None
         The least error found without this limit, in floats; the bound is for any number of outputs.
     merged : tuple of tuples of str
-        The labels of symbols that share a row, a group of two or more in each: reports do not tell them apart. Empty
-        where every symbol has a row of its own in the program. `mechdesign.design` says when symbols are merged.
+        The labels of categories that share a row, a group of two or more in each: reports do not tell them apart. Empty
+        where every category has a row of its own in the program. `mechdesign.design` says when categories are merged.
     value_at_estimate : float
         Objective of the integers at the reference prior, which is `value` unless the objective is a `WorstCaseUtility`.
     """

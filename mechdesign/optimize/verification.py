@@ -27,7 +27,7 @@ from mechdesign.optimize.worst_case.least_certificate import certify_least
 from mechdesign.problem import DesignProblem
 from mechdesign.utility.objective import as_utility
 
-_MOST_SYMBOLS = 3_000  # pricing holds matrices of symbols by symbols, which take 1.5 gigabytes for so many
+_MOST_SYMBOLS = 3_000  # pricing holds matrices of categories by categories, which take 1.5 gigabytes for so many
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -151,7 +151,7 @@ def verify(mechanism: Mechanism, *, time_limit: float | None = None) -> Verifica
         If the guarantee is false, the stored value is not that of the integers, or the stored bound does
         not follow from lambda.
     LimitError
-        If a bound is claimed that no exact pricing covers, or one for more than 3,000 symbols, or the time was too
+        If a bound is claimed that no exact pricing covers, or one for more than 3,000 categories, or the time was too
         short: the guarantee holds, but the claim is not checked.
 
     Examples

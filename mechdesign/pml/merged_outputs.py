@@ -1,10 +1,10 @@
 """The outputs of a mechanism and what is made of them by merging, at one prior or over a set of priors, in integers.
 
 An output k leaks more than epsilon if ``max k > e h(k)``, with h(k) its least mean over the set. A merged output, the
-sum of w_y k_y, that does so has a *witness*, a symbol x and a prior c with ``sum_y w_y (k_y(x) - e <c, k_y>) > 0``.
-All symbols with all corners of the set are enough; for an l1 ball, where x is the largest entry of z and ``t <= P_x``,
-the corners that move t away from x. Where corners are not listed, c may be another one for each output: as ``h(z) >=
-sum_y w_y h(k_y)``, the least means then take the place of ``<c, k_y>``.
+sum of w_y k_y, that does so has a *witness*, a category x and a prior c with ``sum_y w_y (k_y(x) - e <c, k_y>) > 0``.
+All categories with all corners of the set are enough; for an l1 ball, where x is the largest entry of z and ``t <=
+P_x``, the corners that move t away from x. Where corners are not listed, c may be another one for each output: as
+``h(z) >= sum_y w_y h(k_y)``, the least means then take the place of ``<c, k_y>``.
 
 For any mu >= 0 the probability of merged outputs that leak is at a prior Q of the set at most ``sum_y f_y(<Q, k_y>)``,
 with ``f_y(q) = max(0, q + m_y)`` and ``m_y = max over witnesses of mu_xc (k_y(x) - e <c, k_y>)``. For fixed weights w
@@ -45,7 +45,7 @@ _SLOPE_BITS = 60  # slopes of chords are rounded up to multiples of 2^-60
 
 Prior = tuple[Fraction, ...]
 Witness = tuple[int, Prior | None]
-"""A symbol through which reports leak, and the prior at which; None takes for each output the least mean there is."""
+"""A category through which reports leak, and the prior at which; None takes for each output the least mean there is."""
 
 
 class _Means(Protocol):
@@ -67,7 +67,7 @@ class _Means(Protocol):
 
 @dataclass(frozen=True)
 class _OnePrior:
-    """One prior, which may give some symbols the probability 0."""
+    """One prior, which may give some categories the probability 0."""
 
     center: Prior
     convex_hull: None = None
@@ -122,7 +122,7 @@ class MergedOutputs:
 
     @property
     def size(self) -> int:
-        """Number N of symbols."""
+        """Number N of categories."""
         return len(self.columns[0])
 
     @cached_property
@@ -146,20 +146,20 @@ class MergedOutputs:
 
     @cached_property
     def greatest_lift(self) -> Fraction | None:
-        """The greatest lift of any output; None where a prior excludes an output that some symbol may cause."""
+        """The greatest lift of any output; None where a prior excludes an output that some category may cause."""
         if any(mean == 0 and any(v) for v, mean in zip(self.columns, self.least, strict=True)):
             return None
         return max(self.lifts)
 
     @cached_property
     def lifts(self) -> list[Fraction]:
-        """The greatest lift of each symbol in outputs of positive probability."""
+        """The greatest lift of each category in outputs of positive probability."""
         pairs = [(v, mean) for v, mean in zip(self.columns, self.least, strict=True) if mean]
         return [max(Fraction(v[x], mean) for v, mean in pairs) for x in range(self.size)]
 
     @cached_property
     def likeliest_symbols(self) -> list[int]:
-        """The symbol that is likeliest to cause each output."""
+        """The category that is likeliest to cause each output."""
         return [v.index(max(v)) for v in self.columns]
 
     @cached_property
@@ -177,7 +177,7 @@ class MergedOutputs:
         return every
 
     def _worst_corners(self, x: int) -> list[Prior]:
-        """Return corners, one of which is worst for each column that is greatest at a symbol."""
+        """Return corners, one of which is worst for each column that is greatest at a category."""
         ball = self.known.l1_ball
         if ball is None or ball.half_radius > ball.center[x]:
             return self.corners
@@ -199,7 +199,7 @@ class MergedOutputs:
         return [[y for y, excess in enumerate(row) if excess > 0] for row in self.excesses(witnesses, exp_epsilon)]
 
     def leaks(self, x: int, weights: Sequence[int], exp_epsilon: Fraction) -> bool:
-        """Return whether the outputs, merged with weights, leak more than epsilon through a symbol."""
+        """Return whether the outputs, merged with weights, leak more than epsilon through a category."""
         if self.one_prior:
             entry: int = sum(weight * v[x] for weight, v in zip(weights, self.columns, strict=True) if weight)
             mean = Fraction(sum(map(mul, weights, self.least)))

@@ -111,14 +111,14 @@ def _matrix_and_means(matrix: ArrayLike, prior: ArrayLike) -> tuple[Floats, Floa
 def leakage(matrix: ArrayLike, prior: ArrayLike) -> Floats:
     """Return the pointwise maximal leakage of every output, in nats (ED Theorem 1).
 
-    ``l(y) = log( max_i p(y|i) / sum_i Q_i p(y|i) )``, with the maximum over *all* symbols: it is infinite
-    where an output has probability 0 under Q and yet some symbol can cause it. ED takes the maximum over
+    ``l(y) = log( max_i p(y|i) / sum_i Q_i p(y|i) )``, with the maximum over *all* categories: it is infinite
+    where an output has probability 0 under Q and yet some category can cause it. ED takes the maximum over
     the support of Q only, which is smaller where Q has zeros. An output that never occurs has leakage 0.
 
     Parameters
     ----------
     matrix : array or pandas DataFrame, shape (N, M)
-        A mechanism: row i is the distribution of the output when the symbol is i.
+        A mechanism: row i is the distribution of the output when the category is i.
     prior : array, shape (N,) or (K, N); pandas Series or DataFrame, mapping from label to probability
         The prior Q, or K of them. If matrix and prior both have labels, they are aligned by label, here and in every
         function that takes a matrix and a prior.
@@ -145,12 +145,12 @@ def leakage(matrix: ArrayLike, prior: ArrayLike) -> Floats:
 
 
 def lower_leakage(matrix: ArrayLike, prior: ArrayLike) -> Floats:
-    """Return by how much every output lowers the probability of a symbol at most, in nats.
+    """Return by how much every output lowers the probability of a category at most, in nats.
 
-    ``-log( min_i p(y|i) / sum_i Q_i p(y|i) )``, with the minimum over all symbols: minus the least
+    ``-log( min_i p(y|i) / sum_i Q_i p(y|i) )``, with the minimum over all categories: minus the least
     `information_density` of the output. A mechanism is (lower, epsilon)-locally information private at Q where no
-    output has more than lower, nor more `leakage` than epsilon. It is infinite where the output rules a symbol out, and
-    0 for an output that never occurs.
+    output has more than lower, nor more `leakage` than epsilon. It is infinite where the output rules a category out,
+    and 0 for an output that never occurs.
 
     Arguments and errors are those of `leakage`.
 
@@ -193,10 +193,11 @@ def epsilon_min(matrix: ArrayLike, prior: ArrayLike) -> float | NDArray[np.float
 
 
 def information_density(matrix: ArrayLike, prior: ArrayLike) -> Floats:
-    """Return ``i(x; y) = log( p(y|x) / P_Y(y) )`` of every symbol and output, in nats (ED, proof of Proposition 1).
+    """Return ``i(x; y) = log( p(y|x) / P_Y(y) )`` of every category and output, in nats (ED, proof of Proposition 1).
 
-    Its greatest value over the symbols is the leakage of the output; its mean over symbols and outputs is the mutual
-    information. It is minus infinity where the symbol cannot cause the output, and 0 for an output that never occurs.
+    Its greatest value over the categories is the leakage of the output; its mean over categories and outputs is the
+    mutual information. It is minus infinity where the category cannot cause the output, and 0 for an output that never
+    occurs.
 
     Arguments and errors are those of `leakage`.
 

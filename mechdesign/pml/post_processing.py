@@ -2,7 +2,7 @@
 
 Merging outputs may make more of the mass leak more than epsilon: an output far above epsilon, together with one a
 little below, may still be above. So a mechanism that is (epsilon, delta)-PML by its own tail need not be so after
-post-processing. With columns ``k_y``, ``q_y = <P, k_y>`` and the symbols X for which some output has
+post-processing. With columns ``k_y``, ``q_y = <P, k_y>`` and the categories X for which some output has
 ``k_y(x) > e q_y``, the supremum over all post-processings is the linear program
 
     max sum_(x,y) W_xy q_y,   sum_y W_xy (k_y(x) - e q_y) >= 0  for every x in X,   sum_x W_xy <= 1,   W >= 0,
@@ -52,13 +52,13 @@ class TailAfterPostProcessing:
     bound : float
         No post-processing has a greater one: what `multipliers` prove, rounded up.
     multipliers : tuple of Fraction
-        mu, 0 or more: one for each symbol; for some sets one for each symbol and each of some priors, or several such
-        lists in a row. `certify_tail` computes the bound again.
+        mu, 0 or more: one for each category; for some sets one for each category and each of some priors, or several
+        such lists in a row. `certify_tail` computes the bound again.
     post_processing : array, shape (M, K)
         Row y is the distribution of the new report after the report y, in multiples of 2^-52, as `Mechanism.then` takes
-        it. Every new report but the last leaks more than epsilon, through the symbol at its place in `symbols`.
-    symbols : tuple of int
-        Positions of K - 1 symbols.
+        it. Every new report but the last leaks more than epsilon, through the category at its place in `symbols`.
+    categories : tuple of int
+        Positions of K - 1 categories.
     """
 
     epsilon: Epsilon
@@ -185,7 +185,7 @@ def epsilon_after_post_processing(
     ------
     InputError
         As `tail_after_post_processing`, for a delta outside [0, 1], and if no epsilon up to 512 is enough, because an
-        output of probability 0 may come of a symbol of probability 0.
+        output of probability 0 may come of a category of probability 0.
 
     Examples
     --------
@@ -230,7 +230,7 @@ def _enough_for(outputs: MergedOutputs, allowed: Fraction) -> TailAfterPostProce
 
 
 def _jumps(outputs: MergedOutputs) -> list[float]:
-    """Return the values of epsilon from which on a symbol is of no use any more, where the tail may jump, rising."""
+    """Return the values of epsilon from which on a category is of no use any more, where the tail may jump, rising."""
     return [covering(lift) for lift in sorted(set(outputs.lifts)) if lift > 1]
 
 
@@ -326,7 +326,7 @@ def _solved(
 def _attained(
     outputs: MergedOutputs, witnesses: Sequence[Witness], solved: Floats, exp_up: Fraction
 ) -> tuple[tuple[int, ...], Fraction, Floats]:
-    """Return symbols, the exact tail, and a post-processing whose reports leak more than epsilon through them.
+    """Return categories, the exact tail, and a post-processing whose reports leak more than epsilon through them.
 
     What a solver returns is mixed with as little as is enough of the mechanism as it is: there every output that leaks
     more than epsilon is told apart by the witnesses of that.
@@ -357,7 +357,7 @@ def _attained(
 def _strict(
     outputs: MergedOutputs, symbols: Sequence[int], weights: Floats, exp_up: Fraction
 ) -> tuple[tuple[int, ...], Fraction, list[list[int]]]:
-    """Return the symbols whose reports leak more than epsilon, their probability, and their weights over 2^52."""
+    """Return the categories whose reports leak more than epsilon, their probability, and their weights over 2^52."""
     rows = zip(symbols, _over_whole(weights), strict=True)
     leaking = [(x, row) for x, row in rows if outputs.leaks(x, row, exp_up)]
     numerators = [row for _, row in leaking]

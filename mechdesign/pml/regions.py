@@ -20,7 +20,7 @@ from mechdesign.uncertainty.prior_set import exact_prior
 
 
 def _largest_masses(prior: Sequence[object]) -> list[Fraction]:
-    """Return the mass of the N - k most probable symbols for k = 0 to N - 1."""
+    """Return the mass of the N - k most probable categories for k = 0 to N - 1."""
     return list(accumulate(sorted(exact_prior(vector(prior, "the prior").values), reverse=True)))[::-1]
 
 
@@ -35,7 +35,7 @@ def epsilon_max(prior: Sequence[object]) -> float:
     Returns
     -------
     float
-        Rounded up; infinite where a symbol has probability 0.
+        Rounded up; infinite where a category has probability 0.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def privacy_regions(prior: Sequence[object]) -> Floats:
     With ``P_1 >= ... >= P_N`` and ``eps_k = -log sum(P_1, ..., P_{N-k})``, an epsilon in ``[eps_{k-1}, eps_k)`` is in
     the k-th region. ED has the regions k = 1 to N - 1, which end at ``eps_{N-1} = -log max P`` and so, except for the
     uniform prior, below `epsilon_max`. Here there is an N-th region, ``[-log max P, infinity)``, in which a column may
-    be zero everywhere except at the most probable symbol.
+    be zero everywhere except at the most probable category.
 
     Parameters
     ----------

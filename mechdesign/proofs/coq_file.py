@@ -20,7 +20,7 @@ from mechdesign.uncertainty.observed_sums import ObservedSums
 from mechdesign.uncertainty.radii import OBSERVED_SUMS
 
 MOST_SYMBOLS = 300
-"""A dense matrix of 300 symbols and outputs takes Coq about a minute, and the time grows with the square."""
+"""A dense matrix of 300 categories and outputs takes Coq about a minute, and the time grows with the square."""
 MOST_SAMPLES = 200_000
 """So many draws take Coq about ten seconds more, and the time grows with their number."""
 _OF_ALL_SAMPLES, _OF_COUNTS = ("learnt", "samples_supported"), ("learnt_from_counts", "counts_supported")
@@ -63,7 +63,7 @@ End Samples.
 """
 )
 REFUSALS = "Set Printing Depth 1000000.\nEval vm_compute in {refused} the_file.\n"
-"""In the place of the theorem: the outputs that break it, each with a symbol at which it does."""
+"""In the place of the theorem: the outputs that break it, each with a category at which it does."""
 
 
 def certificate(document: Mapping[str, Any], content: bytes, end: str = _THEOREM) -> str:
@@ -83,7 +83,7 @@ def certificate(document: Mapping[str, Any], content: bytes, end: str = _THEOREM
     InputError
         If a text or a fraction stands where a file has a whole number.
     LimitError
-        For over 300 symbols or 90,000 numerators, or a set that the proofs do not cover.
+        For over 300 categories or 90,000 numerators, or a set that the proofs do not cover.
     """
     theory = theory_of(document)
     rows = document.get("numerators", [[]])

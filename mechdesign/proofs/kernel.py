@@ -59,7 +59,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Refusal:
-    """An output that breaks the promise, and a symbol at which it does, by their positions."""
+    """An output that breaks the promise, and a category at which it does, by their positions."""
 
     output: int
     symbol: int

@@ -1,7 +1,7 @@
 """How evenly a prior can be split in two, which decides how fast its empirical distribution converges.
 
 ED eq. (15) and (16): ``phi(kappa)`` is the factor in the exponent of the bound of Weissman et al. It is 2 for a prior
-under which some set of symbols has mass 1/2, and grows without bound as one symbol takes all the mass.
+under which some set of categories has mass 1/2, and grows without bound as one category takes all the mass.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def phi(p: object) -> float:
 
 @dataclass(frozen=True)
 class Kappa:
-    """The greatest mass of a set of symbols that is at most 1/2.
+    """The greatest mass of a set of categories that is at most 1/2.
 
     Attributes
     ----------

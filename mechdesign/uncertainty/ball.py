@@ -15,9 +15,9 @@ _LEAST_ALPHA = Fraction(1, 10**9)
 
 
 class Ball(UncertaintySet):
-    """All priors Q with ``Q(S) >= max(0, alpha P(S) - gamma)`` for every set S of symbols, around an estimate P.
+    """All priors Q with ``Q(S) >= max(0, alpha P(S) - gamma)`` for every set S of categories, around an estimate P.
 
-    Which columns such a set allows depends on masses of sets alone, so that methods for many symbols need tables or
+    Which columns such a set allows depends on masses of sets alone, so that methods for many categories need tables or
     searches over masses, and no list of sets.
     """
 
@@ -38,7 +38,7 @@ class Ball(UncertaintySet):
 
     @abstractmethod
     def around(self, center: Sequence[Fraction]) -> Self:
-        """Return the set with the same line around another estimate, of any number of symbols."""
+        """Return the set with the same line around another estimate, of any number of categories."""
 
     @cached_property
     def weights(self) -> tuple[int, ...]:

@@ -1,6 +1,6 @@
 """What a guarantee over a set of priors bounds.
 
-By default it is about the data themselves: the lifts of symbols, at every prior of the set. A promise about a secret
+By default it is about the data themselves: the lifts of categories, at every prior of the set. A promise about a secret
 (`mechdesign.uncertainty.secret`) bounds the lifts of the values of another attribute.
 """
 
@@ -32,7 +32,7 @@ class Protected:
     Attributes
     ----------
     values : tuple of str
-        The K values: the symbols, or those of the secret.
+        The K values: the categories, or those of the secret.
     law : array, shape (K,)
         Their probabilities at the estimate.
     names : (str, str) or None
@@ -116,7 +116,7 @@ NO_FLOOR = Floor(Fraction(0))
 
 
 class UncertaintySet(PriorSet):
-    """A compact convex set B of priors on N symbols.
+    """A compact convex set B of priors on N categories.
 
     Privacy depends on B through its support function only, ``h(v) = min over Q in B of <Q, v>``: a
     mechanism is epsilon-PML for every prior in B exactly when each of its columns v satisfies
@@ -133,7 +133,7 @@ class UncertaintySet(PriorSet):
     center : tuple of Fraction
         The reference prior, at which utility is measured. It lies in the set.
     labels : tuple of str
-        One for each symbol.
+        One for each category.
     """
 
     @property
@@ -198,10 +198,10 @@ class UncertaintySet(PriorSet):
         return self.exact_set.exact_worst_mean(column)[1]
 
     def exact_least_lift(self, column: Sequence[int]) -> Fraction:
-        """Return the least lift of any symbol for any prior of the set, ``min v / H(v)``, of a column of integers.
+        """Return the least lift of any category for any prior of the set, ``min v / H(v)``, of a column of integers.
 
-        The lift of symbol i by an output is v_i over the mean of v, and is least at the *greatest* mean. It is 0 where
-        an entry is 0: the output then rules this symbol out.
+        The lift of category i by an output is v_i over the mean of v, and is least at the *greatest* mean. It is 0
+        where an entry is 0: the output then rules this category out.
         """
         least = min(column)
         return least / self.exact_greatest_mean(column) if least > 0 else Fraction(0)

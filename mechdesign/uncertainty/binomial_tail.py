@@ -1,7 +1,7 @@
 """How likely one frequency exceeds its probability by more than t, whatever that probability is.
 
-A symbol set of probability q is seen k times in n samples with k binomial. Its frequency exceeds q by more than t with
-probability at most
+A category set of probability q is seen k times in n samples with k binomial. Its frequency exceeds q by more than t
+with probability at most
 
     max over k > n t of F(k),    F(k) = P[ Bin(n, k/n - t) >= k ],
 

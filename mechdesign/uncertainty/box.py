@@ -1,4 +1,4 @@
-"""Limits for the probability of each symbol: boxes, lower limits alone, boxes cut with an l1 ball."""
+"""Limits for the probability of each category: boxes, lower limits alone, boxes cut with an l1 ball."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from mechdesign.uncertainty.prior_set import Numbers, labelled_center
 
 @dataclass(frozen=True)
 class LowerLimits(PieceSet):
-    """All priors that give every symbol at least a mass of its own.
+    """All priors that give every category at least a mass of its own.
 
-    ``f(S) = c(S)`` with the lower limits c, for every S but the set of all symbols. What the limits leave free goes to
-    the symbol with the least entry: ``h(v) = <c, v> + (1 - c(all)) min v``.
+    ``f(S) = c(S)`` with the lower limits c, for every S but the set of all categories. What the limits leave free goes
+    to the category with the least entry: ``h(v) = <c, v> + (1 - c(all)) min v``.
 
     Parameters
     ----------
@@ -40,12 +40,12 @@ class LowerLimits(PieceSet):
     center : the same
         The estimated prior P, at which utility is measured: not below the limits.
     labels : sequence of str or int, optional
-        One for each symbol. By default those of the center, or else ``x1`` to ``xN``.
+        One for each category. By default those of the center, or else ``x1`` to ``xN``.
 
     Raises
     ------
     InputError
-        For limits that are negative, sum past 1 or exceed the center, and a symbol that has probability 0 under
+        For limits that are negative, sum past 1 or exceed the center, and a category that has probability 0 under
         every prior.
 
     Examples
@@ -99,10 +99,10 @@ class LowerLimits(PieceSet):
 
 @dataclass(frozen=True)
 class Box(PieceSet):
-    """All priors between a lower and an upper limit for each symbol.
+    """All priors between a lower and an upper limit for each category.
 
-    ``f(S) = max(l(S), 1 - u(all others))`` with the limits l and u: the worst prior gives every symbol its lower limit,
-    and what is left to the symbols with the least entries, up to their upper limits.
+    ``f(S) = max(l(S), 1 - u(all others))`` with the limits l and u: the worst prior gives every category its lower
+    limit, and what is left to the categories with the least entries, up to their upper limits.
 
     Parameters
     ----------
@@ -111,13 +111,13 @@ class Box(PieceSet):
     center : the same
         The estimated prior P, at which utility is measured.
     labels : sequence of str or int, optional
-        One for each symbol. By default those of the center, or else ``x1`` to ``xN``.
+        One for each category. By default those of the center, or else ``x1`` to ``xN``.
 
     Raises
     ------
     InputError
         For a lower limit above an upper one, lower limits that sum past 1, upper limits that sum to less than 1, an
-        estimate outside of the limits, and a symbol that has probability 0 under every prior.
+        estimate outside of the limits, and a category that has probability 0 under every prior.
 
     Examples
     --------
@@ -178,7 +178,7 @@ class Box(PieceSet):
 
 @dataclass(frozen=True)
 class L1Box(PieceSet):
-    """All priors within an l1 distance of an estimate that are also between limits for each symbol.
+    """All priors within an l1 distance of an estimate that are also between limits for each category.
 
     ``f(S) = max(0, P(S) - t, l(S), 1 - u(all others))`` with the estimate P, half the radius t, and the limits l and u.
 

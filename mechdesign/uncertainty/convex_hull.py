@@ -43,17 +43,17 @@ class ConvexHull(UncertaintySet):
     ----------
     priors : sequence of K priors
         Each a sequence of N weights whose sum differs from 1 by at most 1e-9, a pandas Series, or a mapping from label
-        to weight. A DataFrame has a prior in each row and a column for each symbol.
+        to weight. A DataFrame has a prior in each row and a column for each category.
     weights : sequence of K numbers, optional
         The reference prior, at which utility is measured, is this mixture; equal weights by default.
     labels : sequence of str or int, optional
-        One for each symbol, by which labelled priors are aligned. By default those of the first prior that has labels,
-        or else ``x1`` to ``xN``.
+        One for each category, by which labelled priors are aligned. By default those of the first prior that has
+        labels, or else ``x1`` to ``xN``.
 
     Raises
     ------
     InputError
-        For priors of different lengths, a symbol that has probability 0 under every prior, or a common denominator of
+        For priors of different lengths, a category that has probability 0 under every prior, or a common denominator of
         more than 3,000 digits.
 
     Examples

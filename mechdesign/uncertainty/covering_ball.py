@@ -24,7 +24,7 @@ def covering_ball(balls: Sequence[L1Ball], near: Sequence[Fraction], labels: Seq
     Parameters
     ----------
     balls : sequence of L1Ball
-        On the same symbols.
+        On the same categories.
     near : sequence of Fraction
         A prior that the center should be near, where centers have the same radius, and is where this costs nothing.
     labels : sequence of str

@@ -10,8 +10,8 @@ from typing import Any
 
 from mechdesign.errors import InputError
 
-_MOST_LIMITS = 320  # symbols of all sets whose limits are derived again, symbol by symbol, when a file is read
-_MOST_LISTED = 16, 250_000  # symbols of which events are counted by their sums; else samples of all sets together
+_MOST_LIMITS = 320  # categories of all sets whose limits are derived again, category by category, when a file is read
+_MOST_LISTED = 16, 250_000  # categories of which events are counted by their sums; else samples of all sets together
 _MOST_LIMITS_OF_A_SECRET = 2_500  # the same for a secret and the data given it
 _DIGITS_OF_A_STEP = 50  # digits of a factor that take as much time as one more step
 
@@ -41,9 +41,9 @@ def effort_of(priors: Iterable[Iterable[Fraction]], size: int, radius: Fraction 
     priors : iterable of iterables of Fraction
         The rationals that a column is multiplied by, one iterable for each mean.
     size : int
-        Number N of symbols.
+        Number N of categories.
     radius : Fraction
-        If it is above 0, the column is sorted to find the symbols from which mass is moved.
+        If it is above 0, the column is sorted to find the categories from which mass is moved.
 
     Examples
     --------
@@ -81,10 +81,10 @@ def check_limits_of_secret(values: int, symbols: int, sets: int) -> None:
 
     Parameters
     ----------
-    values, symbols : int
-        Number of values of the secret, and of symbols given each.
+    values, categories : int
+        Number of values of the secret, and of categories given each.
     sets : int
-        How many of the sets are derived again, symbol by symbol; l1 balls are not.
+        How many of the sets are derived again, category by category; l1 balls are not.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def check_samples(tables: Iterable[Mapping[str, Any]], symbols: int) -> None:
 
 
 def limits_in(tables: Iterable[Mapping[str, Any]]) -> int:
-    """Return how many of the tables of sets hold limits that reading derives again, symbol by symbol.
+    """Return how many of the tables of sets hold limits that reading derives again, category by category.
 
     Examples
     --------

@@ -23,7 +23,7 @@ class Evidence:
     Attributes
     ----------
     counts : tuple of int
-        How often each symbol was seen; for asserted samples, whole numbers in proportion to the probabilities.
+        How often each category was seen; for asserted samples, whole numbers in proportion to the probabilities.
     samples : int
         The sample size that the set is derived from: the total of the counts, unless it is asserted.
     delta : Fraction or None

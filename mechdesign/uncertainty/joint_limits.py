@@ -39,7 +39,7 @@ class JointLimits:
     of_secret : UncertaintySet
         The laws of the secret, on K values.
     given : tuple of UncertaintySet
-        The laws of the data given each value, all on the same N symbols.
+        The laws of the data given each value, all on the same N categories.
 
     Examples
     --------

@@ -33,7 +33,7 @@ class L1Ball(Ball):
 
     ``B = { Q in the simplex : sum_i |Q_i - P_i| <= radius }``. Radius 0 is the known prior, radius 2 the
     whole simplex, which is local differential privacy. The support function takes mass t = radius/2 away
-    from the symbols where the column is largest (never more than P_i from symbol i) and puts it where the
+    from the categories where the column is largest (never more than P_i from category i) and puts it where the
     column is smallest; the radius may be larger than the smallest probability.
 
     Parameters
@@ -44,7 +44,7 @@ class L1Ball(Ball):
     radius : number or str
         l1 radius in [0, 2].
     labels : sequence of str or int, optional
-        One for each symbol, by which a labelled center is aligned. By default those of the center, or else ``x1`` to
+        One for each category, by which a labelled center is aligned. By default those of the center, or else ``x1`` to
         ``xN``.
     evidence : Evidence, optional
         The data behind it. `from_counts` and `from_samples` fill it in.
@@ -55,9 +55,9 @@ class L1Ball(Ball):
     Raises
     ------
     InputError
-        For a center that is not a distribution, a radius outside [0, 2], duplicate labels, or a symbol of
+        For a center that is not a distribution, a radius outside [0, 2], duplicate labels, or a category of
         probability 0 together with radius 0: pointwise maximal leakage is then defined on the support only,
-        and such a symbol must be left out by the user.
+        and such a category must be left out by the user.
 
     Examples
     --------

@@ -76,12 +76,12 @@ def evidence_level(evidence: Evidence) -> Fraction:
 
 
 def seen_of(evidence: Evidence) -> list[Fraction]:
-    """Return how often each symbol was seen among the samples that delta is about.
+    """Return how often each category was seen among the samples that delta is about.
 
     Raises
     ------
     InputError
-        For more than 1,000 symbols, whose limits would take minutes to prove.
+        For more than 1,000 categories, whose limits would take minutes to prove.
 
     Examples
     --------

@@ -15,7 +15,7 @@ _MOST_WORK = 20_000
 def listed_corners(hull: ConvexHull | None, ball: L1Ball | None) -> list[tuple[Fraction, ...]]:
     """Return priors of a set of which all others are mixtures, if it is a hull or a ball, and they are not too many.
 
-    Those of an l1 ball move the mass of whole symbols, and of a part of one, to one symbol.
+    Those of an l1 ball move the mass of whole categories, and of a part of one, to one category.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A lower probability of one's own: any function of sets of symbols."""
+"""A lower probability of one's own: any function of sets of categories."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from mechdesign.numerics.exact import check_common_denominator, over_common_deno
 from mechdesign.uncertainty.lower_probability import LowerProbability
 from mechdesign.uncertainty.prior_set import Numbers, SupportRows, labelled_center
 
-_MOST_SYMBOLS = 12  # f is computed for every set of symbols
+_MOST_SYMBOLS = 12  # f is computed for every set of categories
 
 
 @dataclass(frozen=True)
 class LowerFunction(LowerProbability):
-    """All priors Q with ``Q(S) >= f(S)`` for every set S of symbols, for any function f.
+    """All priors Q with ``Q(S) >= f(S)`` for every set S of categories, for any function f.
 
     Guarantees are proved with the sum of f along a column, which is never above h(v). If f is supermodular,
     ``f(S) + f(T) <= f(S or T) + f(S and T)``, the sum is h(v), and mechanisms are designed and certified; otherwise
@@ -34,14 +34,14 @@ class LowerFunction(LowerProbability):
     Parameters
     ----------
     f : callable
-        Takes a tuple of labels, in their order, and returns a number. It is asked for every set of symbols but the
-        empty one and that of all symbols, where f is 0 and 1.
+        Takes a tuple of labels, in their order, and returns a number. It is asked for every set of categories but the
+        empty one and that of all categories, where f is 0 and 1.
     center : sequence of numbers, pandas Series, or mapping from label to number
         The estimated prior P, at which utility is measured; it lies in the set.
     supermodular : bool
         Whether f is supermodular; this is checked.
     labels : sequence of str or int, optional
-        One for each symbol, at most 12. By default those of the center, or else ``x1`` to ``xN``.
+        One for each category, at most 12. By default those of the center, or else ``x1`` to ``xN``.
 
     Raises
     ------
@@ -127,7 +127,7 @@ class LowerFunction(LowerProbability):
             self._check_pairs(values)
 
     def _check_pairs(self, values: list[int]) -> None:
-        """Refuse an f that is not supermodular: pairs of sets that differ by one symbol each decide it."""
+        """Refuse an f that is not supermodular: pairs of sets that differ by one category each decide it."""
         for mask in range(len(values)):
             free = [1 << i for i in range(self.size) if not mask >> i & 1]
             for place, one in enumerate(free):
@@ -140,7 +140,7 @@ class LowerFunction(LowerProbability):
                         )
 
     def along(self, order: Sequence[int]) -> tuple[list[int], int]:
-        """Return f of the first k symbols of an order, k = 1 to N, as integers over a common denominator, and that."""
+        """Return f of the first k categories of an order, k = 1 to N, as integers over a denominator, and that."""
         values, common = self._table
         mask, result = 0, []
         for i in order:
@@ -149,7 +149,7 @@ class LowerFunction(LowerProbability):
         return result, common
 
     def of_every_set(self) -> tuple[list[int], int]:
-        """Return f of every set of symbols, by its bit mask, as integers over a common denominator, and that."""
+        """Return f of every set of categories, by its bit mask, as integers over a common denominator, and that."""
         return self._table
 
     def contains(self, prior: Sequence[object]) -> bool:
@@ -164,7 +164,7 @@ class LowerFunction(LowerProbability):
     def support_rows(self) -> SupportRows:
         """Return the support function as linear rows, the dual of the least mean.
 
-        Auxiliary variables: h, m for the set of all symbols, and a weight y_S for every other set with f above 0.
+        Auxiliary variables: h, m for the set of all categories, and a weight y_S for every other set with f above 0.
         ``h <= m + sum f(S) y_S``, ``m + sum over S that hold i of y_S <= v_i``, ``y >= 0``.
 
         Raises

@@ -1,8 +1,8 @@
-"""Sets of priors that a lower probability describes: every set of symbols has at least a given mass.
+"""Sets of priors that a lower probability describes: every set of categories has at least a given mass.
 
-Let f be a function of sets of symbols with ``f(empty) = 0`` and ``f(all) = 1``, and
+Let f be a function of sets of categories with ``f(empty) = 0`` and ``f(all) = 1``, and
 ``B = { Q in the simplex : Q(S) >= f(S) for every S }``. Sort a column v by falling entries, and let S_k be its first k
-symbols. Then
+categories. Then
 
     sum_k (v_(k) - v_(k+1)) f(S_k),    v_(N+1) = 0,
 
@@ -25,7 +25,7 @@ from mechdesign.uncertainty.base import UncertaintySet
 
 
 class LowerProbability(UncertaintySet):
-    """All priors Q with ``Q(S) >= f(S)`` for every set S of symbols.
+    """All priors Q with ``Q(S) >= f(S)`` for every set S of categories.
 
     A class of its own defines `along`, `of_every_set`, `contains`, `support_rows` and `in_words`;
     `mechdesign.uncertainty.LowerFunction` takes any f.
@@ -43,14 +43,14 @@ class LowerProbability(UncertaintySet):
 
     @abstractmethod
     def along(self, order: Sequence[int]) -> tuple[list[int], int]:
-        """Return f of the first k symbols of an order, k = 1 to N, as integers over a common denominator, and that."""
+        """Return f of the first k categories of an order, k = 1 to N, as integers over a denominator, and that."""
 
     @abstractmethod
     def of_every_set(self) -> tuple[list[int], int]:
-        """Return f of every set of symbols, by its bit mask, as integers over a common denominator, and that."""
+        """Return f of every set of categories, by its bit mask, as integers over a common denominator, and that."""
 
     def least_mass(self, symbols: Collection[int]) -> Fraction:
-        """Return f of a set of symbols, given by their places from 0 on.
+        """Return f of a set of categories, given by their places from 0 on.
 
         Examples
         --------
@@ -106,5 +106,5 @@ class LowerProbability(UncertaintySet):
 
 
 def _falling(column: Sequence[int]) -> list[int]:
-    """Return the symbols by falling entries."""
+    """Return the categories by falling entries."""
     return sorted(range(len(column)), key=column.__getitem__, reverse=True)

@@ -38,7 +38,7 @@ from mechdesign.uncertainty.secret import SecretPromise
 from mechdesign.uncertainty.union import Union
 
 _MOST_DIGITS = 3_000  # of the denominators of both factors of a product together
-_MOST_NESTED = 12  # 10,000 symbols allow at most thirteen factors of two symbols each
+_MOST_NESTED = 12  # 10,000 categories allow at most thirteen factors of two categories each
 _MOST_VALUES = 1_000  # of a secret
 
 Table = TypeVar("Table")

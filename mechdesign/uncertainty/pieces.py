@@ -1,8 +1,8 @@
 """Lower probabilities that are the greatest of a few affine functions of sets: boxes, balls, limits.
 
-Every piece j has a mass a_ji >= 0 for each symbol and a slack s_j >= 0, and
+Every piece j has a mass a_ji >= 0 for each category and a slack s_j >= 0, and
 
-    f(S) = max( 0, max_j ( a_j(S) - s_j ) )    for every S but the set of all symbols, of which f is 1.
+    f(S) = max( 0, max_j ( a_j(S) - s_j ) )    for every S but the set of all categories, of which f is 1.
 
 ``Q(S) >= a_j(S) - s_j`` holds for every S exactly when ``sum_i (a_ji - Q_i)^+ <= s_j``, so that whether a prior
 lies in the set is decided by N differences for each piece, and h is a linear program of N variables for each piece.
@@ -42,7 +42,7 @@ class Piece:
     Attributes
     ----------
     masses : tuple of Fraction
-        One for each symbol, 0 or more.
+        One for each category, 0 or more.
     slack : Fraction
         0 or more.
     """
@@ -82,7 +82,7 @@ class PieceSet(LowerProbability):
         Parameters
         ----------
         counts : mapping from label to count, or sequence of counts
-            How often each symbol, of those that were fixed beforehand, was seen in independent samples.
+            How often each category, of those that were fixed beforehand, was seen in independent samples.
         delta : number or str
             Probability in [0, 1) that the true prior lies outside.
         samples : int, optional
@@ -198,7 +198,7 @@ class PieceSet(LowerProbability):
         self._check()
 
     def _check(self) -> None:
-        """Refuse a center outside of the set, and a symbol to which every prior of the set gives probability 0."""
+        """Refuse a center outside of the set, and a category to which every prior of the set gives probability 0."""
         for piece in self.pieces:
             if piece.missed_by(self.center) > 0:
                 raise InputError.prior_outside_set(
@@ -231,7 +231,7 @@ class PieceSet(LowerProbability):
         )
 
     def along(self, order: Sequence[int]) -> tuple[list[int], int]:
-        """Return f of the first k symbols of an order, k = 1 to N, as integers over a common denominator, and that."""
+        """Return f of the first k categories of an order, k = 1 to N, as integers over a denominator, and that."""
         masses, slacks, common = self._integers
         values = [0] * self.size
         for row, slack in zip(masses, slacks, strict=True):
@@ -243,7 +243,7 @@ class PieceSet(LowerProbability):
         return values, common
 
     def of_every_set(self) -> tuple[list[int], int]:
-        """Return f of every set of symbols, by its bit mask, as integers over a common denominator, and that."""
+        """Return f of every set of categories, by its bit mask, as integers over a common denominator, and that."""
         masses, slacks, common = self._integers
         greatest = [0] * (1 << self.size)
         for row, slack in zip(masses, slacks, strict=True):

@@ -64,7 +64,7 @@ class PriorMixture:
 
     @property
     def size(self) -> int:
-        """Number N of symbols."""
+        """Number N of categories."""
         return len(self.priors[0])
 
     @classmethod

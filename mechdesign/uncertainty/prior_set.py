@@ -59,7 +59,7 @@ class SupportRows:
 
 
 class PriorSet(ABC):
-    """A compact convex set B of priors on N symbols: what is known about the distribution of the data.
+    """A compact convex set B of priors on N categories: what is known about the distribution of the data.
 
     All of it follows from the support function, ``h(v) = min over Q in B of <Q, v>``.
 
@@ -70,7 +70,7 @@ class PriorSet(ABC):
     center : tuple of Fraction
         The reference prior, at which utility is measured. It lies in the set.
     labels : tuple of str
-        One for each symbol.
+        One for each category.
     """
 
     kind: ClassVar[str]
@@ -83,7 +83,7 @@ class PriorSet(ABC):
 
     @property
     def size(self) -> int:
-        """Number N of symbols."""
+        """Number N of categories."""
         return len(self.center)
 
     @cached_property
@@ -262,7 +262,7 @@ class PriorSet(ABC):
         Raises
         ------
         InputError
-            If it is not a distribution on N symbols, or has other labels.
+            If it is not a distribution on N categories, or has other labels.
         """
         Q = exact_prior(prior, labels=self.labels)
         if len(Q) != self.size:

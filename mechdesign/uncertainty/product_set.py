@@ -29,7 +29,7 @@ Entry = TypeVar("Entry")
 class ProductSet(UncertaintySet):
     """All joint priors of two attributes whose first marginal and second conditionals lie in given sets.
 
-    ``B = { Q : Q(i, j) = Q1(i) Q2(j | i), Q1 in B1, Q2(. | i) in B2 for every i }``. The joint symbol (i, j) has
+    ``B = { Q : Q(i, j) = Q1(i) Q2(j | i), Q1 in B1, Q2(. | i) in B2 for every i }``. The joint category (i, j) has
     index ``i N2 + j``, so that a column v of length N1 N2 is read as a matrix with rows ``v_i``. The support function
     is composed of those of both sets,
 
@@ -49,7 +49,7 @@ class ProductSet(UncertaintySet):
     Parameters
     ----------
     first, second : UncertaintySet
-        B1 on N1 symbols and B2 on N2, at most 10,000 pairs. Either may be a product set itself.
+        B1 on N1 categories and B2 on N2, at most 10,000 pairs. Either may be a product set itself.
     separator : str
         Stands between the two labels in the label of a pair.
 
@@ -138,7 +138,7 @@ class ProductSet(UncertaintySet):
         return f"whose first attribute has {first}, and whose second has {second}, whatever the first is"
 
     def proof_effort(self) -> Effort:
-        """Return what one `exact_support` costs: one of the first set, and one of the second for each first symbol."""
+        """Return what one `exact_support` costs: one of the first set, and one of the second for each category."""
         first, second = self.first.proof_effort(), self.second.proof_effort()
         return Effort(first.digits + second.digits, first.steps + self.first.size * (second.steps + 200))
 
@@ -173,7 +173,7 @@ class ProductSet(UncertaintySet):
     def contains(self, prior: Sequence[object]) -> bool:
         """Return whether a prior lies in the set, each factor in its own precision.
 
-        The conditionals are checked for the first symbols of positive probability only.
+        The conditionals are checked for the first categories of positive probability only.
         """
         Q = self.as_prior(prior)
         rows = self._rows(Q)

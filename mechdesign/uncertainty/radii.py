@@ -5,13 +5,13 @@ For n independent samples over N categories fixed beforehand, the bound of Weiss
     P[ ||P - Phat||_1 >= beta ] <= (2^N - 2) exp(-n phi beta^2 / 4),
 
 where ``phi = phi(kappa(P)) >= 2`` depends on the true prior P; where P is not known, it holds with phi = 2. Limits of
-Clopper and Pearson for every set of symbols give
+Clopper and Pearson for every set of categories give
 
     P[ ||P - Phat||_1 > 2 t ] <= (2^N - 2) max over k > n t of P[ Bin(n, k/n - t) >= k ],
 
 the same union bound without Hoeffding's inequality on top of it: it is never larger than with phi = 2. Once the counts
-are known, limits need hold only where the sets of symbols were seen: k runs over the sums of the observed counts. This
-radius is never larger again, and is the default for counts; before there are counts it cannot be known.
+are known, limits need hold only where the sets of categories were seen: k runs over the sums of the observed counts.
+This radius is never larger again, and is the default for counts; before there are counts it cannot be known.
 The proofs are in docs/mathematics.md, "Samples and radii". Radii, numbers of samples and probabilities are rounded up.
 """
 
@@ -90,7 +90,7 @@ class Weissman:
     def failure(self, samples: int, categories: int, radius: Fraction) -> float:
         """Return ED eq. (17)."""
         if self.mass == 0:
-            return 0.0  # every sample is the only symbol of positive probability
+            return 0.0  # every sample is the only category of positive probability
         with working_precision():
             exponent = samples * phi_ball(self.mass) * arb_of(radius) ** 2 / 4
             return _probability_above(log_subsets(categories) - exponent)
@@ -120,7 +120,7 @@ class Weissman:
 
 @dataclass(frozen=True)
 class ClopperPearson:
-    """The union of the worst tails of all sets of symbols.
+    """The union of the worst tails of all sets of categories.
 
     In terms of the lower limits g_k of Clopper and Pearson at level ``delta / (2^N - 2)``, the half radius is ``max
     over k of k/n - g_k``. Where the place of the worst tail is not proved, which takes two categories and a delta above
@@ -140,7 +140,7 @@ class ClopperPearson:
         return self.radius_at(samples, categories, delta)
 
     def radius_at(self, samples: int, categories: int, delta: Fraction, seen: ObservedSums | None = None) -> Fraction:
-        """Return the radius where the sets of symbols were seen this often; without it, however often they were."""
+        """Return the radius where the sets of categories were seen this often; without it, however often they were."""
         excess = least_excess(samples) if seen is None else Fraction(2, samples)
         low = math.ceil(2 * _STEPS * excess) - 1 if samples > FEW_SAMPLES else 0
         high = int(Weissman().radius(samples, categories, delta) * _STEPS)

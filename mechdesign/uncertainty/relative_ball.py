@@ -29,7 +29,7 @@ _MOST_MASSES = 100_000  # of all pieces of an event set
 class RelativeBall(Ball, PieceSet):
     """All priors Q with ``sum_i (alpha P_i - Q_i)^+ <= gamma`` around an estimate P.
 
-    ``f(S) = max(0, alpha P(S) - gamma)`` for every S but the set of all symbols. alpha = 1 is the l1 ball of radius
+    ``f(S) = max(0, alpha P(S) - gamma)`` for every S but the set of all categories. alpha = 1 is the l1 ball of radius
     ``2 gamma``; gamma = 0 contamination, ``Q >= alpha P``; gamma = alpha - 1 is ``Q <= alpha P``.
 
     Parameters
@@ -41,12 +41,12 @@ class RelativeBall(Ball, PieceSet):
     gamma : number or str
         The mass that may be missing: at least 0, and at least alpha - 1.
     labels : sequence of str or int, optional
-        One for each symbol. By default those of the center, or else ``x1`` to ``xN``.
+        One for each category. By default those of the center, or else ``x1`` to ``xN``.
 
     Raises
     ------
     InputError
-        For other values, and a symbol that has probability 0 under every prior.
+        For other values, and a category that has probability 0 under every prior.
 
     Examples
     --------
@@ -79,12 +79,12 @@ class RelativeBall(Ball, PieceSet):
         alpha: object = None,
         epsilon: object = 1,
     ) -> RelativeBall:
-        """Return the ball that holds the true prior with probability 1 - delta, for any number of symbols.
+        """Return the ball that holds the true prior with probability 1 - delta, for any number of categories.
 
         ``gamma = max over k of alpha k/n - g(k)``, where g(k) is the lower limit of Clopper and Pearson of an event
         that was seen k times, all events at once. It holds for every alpha with the same delta, so that alpha may be
         chosen after looking at the data: the best design wins. The design for the best alpha is nearly that for the
-        `EventSet`, except at a small epsilon with one heavy symbol, where alpha = 1, the l1 ball, may be better.
+        `EventSet`, except at a small epsilon with one heavy category, where alpha = 1, the l1 ball, may be better.
 
         Parameters
         ----------
@@ -98,7 +98,7 @@ class RelativeBall(Ball, PieceSet):
         Raises
         ------
         InputError
-            For values that are not accepted, or more than 200,000 samples of more than 16 symbols.
+            For values that are not accepted, or more than 200,000 samples of more than 16 categories.
 
         Examples
         --------
@@ -167,9 +167,9 @@ class RelativeBall(Ball, PieceSet):
 class EventSet(PieceSet):
     """All priors that give every event a mass that is at least a convex function of its estimate.
 
-    ``f(S) = max(0, max_j (alpha_j P(S) - gamma_j))`` for every S but the set of all symbols: the intersection of
+    ``f(S) = max(0, max_j (alpha_j P(S) - gamma_j))`` for every S but the set of all categories: the intersection of
     relative balls around one estimate. `from_counts` takes as many as make the limit of every event that of Clopper and
-    Pearson, or nearly so. Beyond 16 symbols designs for several pieces are rarely certified: use
+    Pearson, or nearly so. Beyond 16 categories designs for several pieces are rarely certified: use
     `RelativeBall.from_counts`, whose one piece is close to all of them.
 
     Parameters
@@ -179,7 +179,7 @@ class EventSet(PieceSet):
     alphas, gammas : sequences of k numbers
         As alpha and gamma of `RelativeBall`.
     labels : sequence of str or int, optional
-        One for each symbol. By default those of the center, or else ``x1`` to ``xN``.
+        One for each category. By default those of the center, or else ``x1`` to ``xN``.
 
     Raises
     ------

@@ -50,20 +50,21 @@ class SecretPromise(UncertaintySet):
     Parameters
     ----------
     joint_counts : mapping of mappings, data frame, rows of counts or JointCounts
-        How often each value of the secret (rows) was seen with each symbol of the useful column.
+        How often each value of the secret (rows) was seen with each category of the useful column.
     secret, useful : str
         The names of both columns, for words.
     values, labels : sequence of str or int, optional
-        The values of the secret and the symbols, where the counts do not name them; by default ``s1``, ``x1`` and on.
+        The values of the secret and the categories, where the counts do not name them; by default ``s1``, ``x1`` and
+        on.
     delta : number or str, optional
         Probability in [0, 1) that the true joint distribution lies outside of the limits that the counts give: one
-        set for the law of the secret and one for the law of the symbols given each of its values, each with an equal
+        set for the law of the secret and one for the law of the categories given each of its values, each with an equal
         share of delta. Give it, or known.
     known : bool
         True where the counts are no sample but the joint distribution itself; so also before `within`.
     limits : str
         With delta: ``"box"``, limits of Clopper and Pearson for each probability, or ``"l1-ball"``. Boxes are smaller
-        where columns hold few symbols, as they do here.
+        where columns hold few categories, as they do here.
 
     Raises
     ------
@@ -129,8 +130,8 @@ class SecretPromise(UncertaintySet):
         Parameters
         ----------
         limits : sequence of K + 1 sets
-            That of the law of the secret, and that of the law of the symbols given each of its K values, each of which
-            holds the law that the counts show.
+            That of the law of the secret, and that of the law of the categories given each of its K values, each of
+            which holds the law that the counts show.
 
         Raises
         ------

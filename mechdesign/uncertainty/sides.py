@@ -1,7 +1,7 @@
 """The numbers of a promise: how far reports raise probabilities, how far they lower them, and what they do on average.
 
-*From below over a set.* With ``lower`` no report lowers the probability of a symbol by a factor below exp(-lower), for
-any prior of the set.
+*From below over a set.* With ``lower`` no report lowers the probability of a category by a factor below exp(-lower),
+for any prior of the set.
 
 *A cap for everyone.* With ``cap`` the mechanism also keeps local differential privacy: no entry of a column is above
 exp(cap) times another. That is the promise from below with exp(-cap), for every prior whatever, because the greatest

@@ -47,7 +47,7 @@ class Union(UncertaintySet):
     each of them if the law of each group lies in one of the sets.
 
     With a ``cover`` the set is a single l1 ball that holds all of the sets. It allows fewer mechanisms than the union;
-    the methods for l1 balls find the best of them for any number of symbols.
+    the methods for l1 balls find the best of them for any number of categories.
 
     Parameters
     ----------
@@ -65,8 +65,8 @@ class Union(UncertaintySet):
     Raises
     ------
     InputError
-        For sets on other symbols, products, unions and promises about a secret among the sets, or a common denominator
-        of more than 3,000 digits.
+        For sets on other categories, products, unions and promises about a secret among the sets, or a common
+        denominator of more than 3,000 digits.
     GuaranteeError
         For a cover that is proved to hold less than every set.
 
@@ -133,8 +133,8 @@ class Union(UncertaintySet):
         Parameters
         ----------
         counts : mapping of mappings, data frame or rows of counts
-            ``{group: {symbol: count}}``; a data frame with a row for each group; or a list of rows. Each group has
-            counts of the same symbols, 0 for what was never seen in it.
+            ``{group: {category: count}}``; a data frame with a row for each group; or a list of rows. Each group has
+            counts of the same categories, 0 for what was never seen in it.
         delta : number or str, optional
             For each group by itself, the probability that its true distribution lies outside its own ball. That this
             happens in *some* group has the probability K delta at most, which is the `delta` of the union.
@@ -167,7 +167,7 @@ class Union(UncertaintySet):
         counts
             As for `from_counts`.
         around : callable
-            Takes a mapping from symbol to count.
+            Takes a mapping from category to count.
 
         Raises
         ------
@@ -384,7 +384,7 @@ def _named(sets: object, names: Iterable[object] | None) -> tuple[tuple[Uncertai
 
 
 def _check_member(member: UncertaintySet, name: str, first: UncertaintySet) -> None:
-    """Refuse what is no set of priors on the symbols of the first set, or is made of other sets."""
+    """Refuse what is no set of priors on the categories of the first set, or is made of other sets."""
     check_kind(member, UncertaintySet, f"the set {shorten(name)}", "an L1Ball, a ConvexHull or another set of priors")
     check_about_data(member, "a union of sets")
     if isinstance(member, ProductSet | Union):

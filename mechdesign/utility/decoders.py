@@ -24,14 +24,14 @@ def greatest_least_gain(
     """Return the least gain that some decoder has over all priors of a set, and a prior where it has it.
 
     A decoder guesses at random, given the report. The gain of the best guesses, which may depend on the prior, is a
-    maximum over decoders of ``<Q, u>``, with ``u_i`` the mean gain for the symbol i; so its least value over the set is
-    the greatest ``h(u)`` of any decoder. The decoder comes from a linear program, and its ``h(u)`` is computed in
+    maximum over decoders of ``<Q, u>``, with ``u_i`` the mean gain for the category i; so its least value over the set
+    is the greatest ``h(u)`` of any decoder. The decoder comes from a linear program, and its ``h(u)`` is computed in
     rationals and rounded down: a proved lower bound.
 
     Parameters
     ----------
     utility : PolyhedralUtility
-        The gain of each guess at each symbol.
+        The gain of each guess at each category.
     matrix : array, shape (N, M)
         A mechanism of floats, read as the numbers that they are.
     known : UncertaintySet

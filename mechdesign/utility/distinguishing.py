@@ -21,15 +21,15 @@ def distinguishing_gain(first: Sequence[object], second: Sequence[object], uncer
     Parameters
     ----------
     first, second : sequence of N numbers or texts
-        The hypotheses: distributions of the symbols.
+        The hypotheses: distributions of the categories.
     uncertainty : UncertaintySet
         The priors of the promise.
 
     Raises
     ------
     InputError
-        For what is not a set of priors, and if a hypothesis is not a distribution of the symbols, or tells a symbol
-        apart that has probability 0 at the centre of the set.
+        For what is not a set of priors, and if a hypothesis is not a distribution of the categories, or tells a
+        category apart that has probability 0 at the centre of the set.
 
     Examples
     --------

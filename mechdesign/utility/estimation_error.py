@@ -33,7 +33,7 @@ class EstimationError(Objective):
     One report of a mechanism with columns v carries the Fisher information ``J = sum over outputs of v v' / <P, v>``
     about the prior P, and n reports estimate it with covariance ``(J^-1 - P P') / n``, which no unbiased estimator
     betters and which maximum likelihood attains for large n. For a workload W, shape (q, N), of queries over the
-    symbols the objective is
+    categories the objective is
 
         tr(W J^-1 W') - |W P|^2,
 
@@ -43,11 +43,11 @@ class EstimationError(Objective):
     Parameters
     ----------
     workload : Workload, or what `Workload.of` takes, optional
-        The queries; by default the frequency of every symbol.
+        The queries; by default the frequency of every category.
 
     Examples
     --------
-    Randomized response on two symbols, with 3/4 for the true one; n times the variance of one frequency is
+    Randomized response on two categories, with 3/4 for the true one; n times the variance of one frequency is
     ``p (1 - p) / (2 (3/4) - 1)^2`` with p = 1/2, and there are two frequencies:
 
     >>> round(EstimationError().value([[0.75, 0.25], [0.25, 0.75]], [0.5, 0.5]), 12)
@@ -73,16 +73,16 @@ class EstimationError(Objective):
 
     @property
     def is_symmetric(self) -> bool:
-        """Whether the workload treats all symbols alike."""
+        """Whether the workload treats all categories alike."""
         return self.workload.is_symmetric
 
     @property
     def is_plain(self) -> bool:
-        """Whether the queries are the frequencies of all symbols."""
+        """Whether the queries are the frequencies of all categories."""
         return self.workload == Workload.frequencies()
 
     def workload_table(self) -> dict[str, Any] | None:
-        """Return the table of the workload; None for the frequencies of all symbols."""
+        """Return the table of the workload; None for the frequencies of all categories."""
         return None if self.is_plain else self.workload.table()
 
     def check_size(self, size: int) -> None:
@@ -94,7 +94,7 @@ class EstimationError(Objective):
         return EstimationError(self.workload.aligned_with(labels))
 
     def queries(self, size: int) -> Floats:
-        """Return the workload W on N symbols, shape (q, N), without offsets: each row has an entry 0."""
+        """Return the workload W on N categories, shape (q, N), without offsets: each row has an entry 0."""
         return without_offsets(self.workload.queries(size))
 
     def value(self, matrix: ArrayLike, prior: ArrayLike | Sequence[Fraction]) -> float:

@@ -24,7 +24,7 @@ _EPS = float(np.finfo(float).eps)
 class ExplainedVariance(Utility):
     """The variance of the best prediction of a number from a report.
 
-    With a number ``a_x`` for each symbol and its mean ``m = <P, a>``,
+    With a number ``a_x`` for each category and its mean ``m = <P, a>``,
 
         mu(v) = (sum_x P_x v_x (a_x - m))^2 / <P, v>,
 
@@ -36,7 +36,7 @@ class ExplainedVariance(Utility):
     ----------
     values : sequence, mapping or series of N numbers, or Workload, optional
         a: exact numbers, aligned by their labels where they have some; or `Workload.mean` of them, as files and the
-        command line name them (``scores=1,2``). By default the labels of the symbols, read as numbers.
+        command line name them (``scores=1,2``). By default the labels of the categories, read as numbers.
 
     Raises
     ------
@@ -72,7 +72,7 @@ class ExplainedVariance(Utility):
         return None if self.workload is None else self.workload.table()
 
     def check_size(self, size: int) -> None:
-        """Refuse another number of symbols than there are values."""
+        """Refuse another number of categories than there are values."""
         if self.workload is not None:
             self.workload.check_size(size)
 
@@ -179,7 +179,7 @@ class Predictions(PolyhedralUtility):
         self._predictions = [Fraction(w) for w in predictions.tolist()]
 
     def exact_gains(self, size: int) -> ExactGains:  # noqa: ARG002 - that of the values
-        """Return the function that gives the gain of a prediction at a symbol."""
+        """Return the function that gives the gain of a prediction at a category."""
         centered, predictions = self._centered, self._predictions
         return lambda guess, symbol: predictions[guess] * (2 * centered[symbol] - predictions[guess])
 

@@ -122,7 +122,7 @@ class FInformation(Utility):
 
     @property
     def is_symmetric(self) -> bool:
-        """True: f is the same for every symbol."""
+        """True: f is the same for every category."""
         return True
 
     def mu(self, columns: ArrayLike, prior: ArrayLike) -> Floats:
@@ -135,7 +135,7 @@ class FInformation(Utility):
 
     @staticmethod
     def _where_likely(u: Floats, P: Floats) -> Floats:
-        """Return u, but 1, where f is 0, for symbols of probability 0: their terms are 0 however large u is."""
+        """Return u, but 1, where f is 0, for categories of probability 0: their terms are 0 however large u is."""
         return u if (P > 0).all() else np.where((P > 0)[:, None], u, 1.0)
 
     def gradient(self, column: ArrayLike, prior: ArrayLike) -> Floats:

@@ -43,10 +43,10 @@ class PolyhedralUtility(Utility):
 
     @abstractmethod
     def gains(self, size: int) -> Floats:
-        """Return the gain g of every guess at every symbol, shape (W, N)."""
+        """Return the gain g of every guess at every category, shape (W, N)."""
 
     def exact_gains(self, size: int) -> ExactGains:
-        """Return the function that gives the exact gain of a guess at a symbol; `gains` has these gains rounded."""
+        """Return the function that gives the exact gain of a guess at a category; `gains` has these gains rounded."""
         gains = self.gains(size)
         return lambda guess, symbol: Fraction(float(gains[guess, symbol]))
 
@@ -57,14 +57,14 @@ class PolyhedralUtility(Utility):
             yield priced.scaled(gains, partial(exact, guess))
 
     def best_gains(self, size: int) -> list[Fraction]:
-        """Return the gain of the best guess at every symbol, ``max_w g(w, i)``."""
+        """Return the gain of the best guess at every category, ``max_w g(w, i)``."""
         exact = self.exact_gains(size)
         # Rounding keeps the order, so the largest gain is among the gains whose float is largest.
         largest = (np.flatnonzero(column == column.max()).tolist() for column in self.gains(size).T)
         return [max(exact(guess, symbol) for guess in guesses) for symbol, guesses in enumerate(largest)]
 
     def shortfalls(self, size: int) -> Floats:
-        """Return the gain of every guess minus that of the best guess at every symbol, shape (W, N), each at most 0.
+        """Return the gain of every guess minus that of the best guess at every category, shape (W, N), each at most 0.
 
         A gain that all guesses share would only cost digits.
         """
@@ -161,7 +161,7 @@ class PolyhedralUtility(Utility):
 
 
 class HammingAccuracy(PolyhedralUtility):
-    """Probability that the best guess is the symbol itself: the identity as gain matrix.
+    """Probability that the best guess is the category itself: the identity as gain matrix.
 
     Also called posterior Bayes vulnerability.
 
@@ -175,7 +175,7 @@ class HammingAccuracy(PolyhedralUtility):
 
     @property
     def is_symmetric(self) -> bool:
-        """True: all symbols have the same gain."""
+        """True: all categories have the same gain."""
         return True
 
     def gains(self, size: int) -> Floats:
@@ -183,7 +183,7 @@ class HammingAccuracy(PolyhedralUtility):
         return np.eye(size)
 
     def exact_gains(self, size: int) -> ExactGains:  # noqa: ARG002 - the same for any number of categories
-        """Return the function that is 1 where the guess is the symbol, and 0 elsewhere."""
+        """Return the function that is 1 where the guess is the category, and 0 elsewhere."""
         return lambda guess, symbol: _ONE if guess == symbol else _ZERO
 
     def __eq__(self, other: object) -> bool:
@@ -197,7 +197,7 @@ class HammingAccuracy(PolyhedralUtility):
 
 
 class MatrixUtility(PolyhedralUtility):
-    """A polyhedral utility given by a matrix, guesses by symbols.
+    """A polyhedral utility given by a matrix, guesses by categories.
 
     Attributes
     ----------
@@ -231,7 +231,7 @@ class MatrixUtility(PolyhedralUtility):
 
     @property
     def labels(self) -> tuple[str, ...] | None:
-        """Labels of the columns of a data frame, by which they are aligned with symbols; None without a data frame."""
+        """Labels of the columns of a data frame, which align them with categories; None without a data frame."""
         return own_labels(self._columns)
 
     def mu(self, columns: ArrayLike, prior: ArrayLike) -> Floats:
@@ -292,8 +292,8 @@ class ExpectedGain(MatrixUtility):
     Parameters
     ----------
     matrix : array, shape (W, N), or data frame
-        Gain of guess w when the symbol is i: a row for each guess. The columns of a data frame are symbols, and are
-        aligned with the labels of a `DesignProblem`, or of the mechanism and prior given to `value`.
+        Gain of guess w when the category is i: a row for each guess. The columns of a data frame are categories, and
+        are aligned with the labels of a `DesignProblem`, or of the mechanism and prior given to `value`.
 
     Examples
     --------
@@ -320,7 +320,7 @@ class ExpectedDistortion(MatrixUtility):
     Parameters
     ----------
     matrix : array, shape (W, N), or data frame
-        Distortion of reconstruction w when the symbol is i; data frames as for `ExpectedGain`.
+        Distortion of reconstruction w when the category is i; data frames as for `ExpectedGain`.
 
     Examples
     --------

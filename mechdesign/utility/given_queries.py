@@ -23,7 +23,7 @@ _MOST_BITS = 2_980  # of a numerator or denominator, about 900 digits: the text 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class _Numbers(Queries):
-    """Queries given by exact numbers: rows with an entry for each symbol, and labels of the symbols or None."""
+    """Queries given by exact numbers: rows with an entry for each category, and labels of the categories or None."""
 
     exact: tuple[tuple[Fraction, ...], ...]
     columns: Labels | None = None
@@ -40,7 +40,7 @@ class _Numbers(Queries):
         return np.array([[float(x) for x in row] for row in self.exact])
 
     def check_size(self, size: int) -> None:
-        """Refuse another number of symbols than there are entries in a row."""
+        """Refuse another number of categories than there are entries in a row."""
         if len(self.exact[0]) != size:
             given = "1 category" if len(self.exact[0]) == 1 else f"{len(self.exact[0])} categories"
             raise InputError.wrong_size(
@@ -78,7 +78,7 @@ class _Numbers(Queries):
 
 
 class Weights(_Numbers):
-    """The frequency of every symbol, with a weight for each squared error."""
+    """The frequency of every category, with a weight for each squared error."""
 
     key = constructor = "weights"
     wanted = "weights"
@@ -99,7 +99,7 @@ class Weights(_Numbers):
         return Weights((exact,), labels)
 
     def check_size(self, size: int) -> None:
-        """Refuse another number of symbols than weights, and a single symbol."""
+        """Refuse another number of categories than weights, and a single category."""
         super().check_size(size)
         Queries.check_size(self, size)
 
@@ -213,7 +213,7 @@ def _which(what: str, labels: Labels | None, place: int) -> str:
 
 
 def _vector(value: Any, name: str, one: str) -> tuple[tuple[Fraction, ...], Labels | None, list[Any]]:
-    """Return a number for each symbol, exact, its labels or None, and the numbers as they were given."""
+    """Return a number for each category, exact, its labels or None, and the numbers as they were given."""
     accepted = "a list with a number for each category, or a mapping from labels to numbers"
     if getattr(value, "ndim", 1) != 1:
         raise InputError.wrong_size(f"the {name} of the workload have shape {value.shape}; accepted: {accepted}")

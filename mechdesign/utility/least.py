@@ -2,14 +2,14 @@
 
 A utility that is concave in the prior is least at an extreme prior. Those of a hull are among the priors listed. Those
 of the priors above a supermodular f are the marginal vectors ``Q_(k) = f(S_k) - f(S_(k-1))`` of all orders of the
-symbols. They are searched by branch and bound: a branch is the beginning of an order, and the priors that begin so are
-again those above a supermodular function, of the symbols that are left. Over these the means ``<Q, k_y>`` of all
+categories. They are searched by branch and bound: a branch is the beginning of an order, and the priors that begin so
+are again those above a supermodular function, of the categories that are left. Over these the means ``<Q, k_y>`` of all
 columns lie between limits that are computed greedily, and a linear function of the prior that is below the utility
 between these limits (`Utility.minorant`) has its least value at a greedy prior as well.
 
 A gain utility is a maximum of linear functions of the prior, one for each way to decode the reports. So its least value
-over the set is the greatest ``h(u)`` of any decoder, u_i being the mean gain for the symbol i: a linear program, whose
-solution is rounded to a decoder in rationals.
+over the set is the greatest ``h(u)`` of any decoder, u_i being the mean gain for the category i: a linear program,
+whose solution is rounded to a decoder in rationals.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from mechdesign.uncertainty.base import UncertaintySet
 from mechdesign.utility.decoders import greatest_least_gain
 from mechdesign.utility.objective import Utility
 
-MOST_ORDERED = 16  # symbols: f is tabulated for every set of them
+MOST_ORDERED = 16  # categories: f is tabulated for every set of them
 _MOST_BRANCHES = 60_000
 _SAME = 1e-13  # of two values of f, or of two priors
 _CLOSED = 1e-12  # relative: a branch whose bound is so near to the least value found is not searched
@@ -69,7 +69,7 @@ def least_utility(utility: Utility, matrix: ArrayLike, known: UncertaintySet) ->
         A mechanism.
     known : UncertaintySet
         For gain utilities any set; otherwise an l1 ball, a set above a supermodular lower probability of at most 16
-        symbols, or a hull of priors.
+        categories, or a hull of priors.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def least_utility(utility: Utility, matrix: ArrayLike, known: UncertaintySet) ->
         return LeastUtility(value, value, known.center)
     point = certain_prior(known)
     if point is not None and utility.f_information is not None:
-        # An f-information is 0 or more, and 0 where a symbol is certain.
+        # An f-information is 0 or more, and 0 where a category is certain.
         return LeastUtility(0.0, 0.0, point)
     return _PriorSearch(utility, V, known).least()
 
@@ -144,7 +144,7 @@ def holds_one_prior(known: UncertaintySet) -> bool:
 
 
 def certain_prior(known: UncertaintySet) -> Prior | None:
-    """Return a prior of the set under which one symbol is certain; None if the set has none.
+    """Return a prior of the set under which one category is certain; None if the set has none.
 
     Examples
     --------
@@ -159,12 +159,12 @@ def certain_prior(known: UncertaintySet) -> Prior | None:
 
 
 def table_of(known: UncertaintySet) -> Floats:
-    """Return f of every set of symbols, by its bit mask, of a set of priors above a supermodular f.
+    """Return f of every set of categories, by its bit mask, of a set of priors above a supermodular f.
 
     Raises
     ------
     LimitError
-        If the set is another one, or has more than 16 symbols.
+        If the set is another one, or has more than 16 categories.
 
     Examples
     --------
@@ -197,7 +197,7 @@ def table_of(known: UncertaintySet) -> Floats:
 
 
 class _PriorSearch:
-    """Branch and bound over the orders of the symbols, for one mechanism."""
+    """Branch and bound over the orders of the categories, for one mechanism."""
 
     def __init__(self, utility: Utility, matrix: Floats, known: UncertaintySet) -> None:
         self._utility, self._matrix, self._known = utility, matrix, known
@@ -259,7 +259,7 @@ class _PriorSearch:
         return self._known.exact_worst_mean(column)[1]
 
     def _branches(self, order: tuple[int, ...], fixed: Floats) -> Iterator[tuple[float, tuple[int, ...], Floats]]:
-        """Yield the beginnings of orders that are one symbol longer, with a bound; take the priors where they end."""
+        """Yield the beginnings of orders that are one category longer, with a bound; take the priors where they end."""
         f, mask = self._table, sum(1 << x for x in order)
         free = [x for x in range(self._known.size) if not mask >> x & 1]
         steps = np.array([f[mask | 1 << x] - f[mask] for x in free])
@@ -275,7 +275,7 @@ class _PriorSearch:
                 yield self._bound((*order, x), prior), (*order, x), prior
 
     def _ends(self, mask: int, free: list[int], steps: Floats) -> bool:
-        """Return whether f is additive on the symbols left, but for the last: which is last then decides the prior."""
+        """Return whether f is additive on the categories left but the last: which is last then decides the prior."""
         everything = (1 << self._known.size) - 1
         total = float(steps.sum())
         return all(
@@ -312,7 +312,7 @@ class _PriorSearch:
         return float(constant + fixed @ slope + rest[0])
 
     def _greedy(self, mask: int, orders: NDArray[np.intp], values: Floats) -> Floats:
-        """Return the means of columns under the masses that each order gives to the symbols outside of a set."""
+        """Return the means of columns under the masses that each order gives to the categories outside of a set."""
         sets = np.bitwise_or.accumulate(np.int64(1) << orders, axis=0) | mask
         f = self._table[sets]
         result: Floats = (np.diff(f, axis=0, prepend=self._table[mask]) * values).sum(axis=0)

@@ -97,7 +97,7 @@ class Objective(ABC):
 
     @property
     def is_symmetric(self) -> bool:
-        """Whether renaming the symbols in mechanism and prior alike never changes the objective."""
+        """Whether renaming the categories in mechanism and prior alike never changes the objective."""
         return False
 
     def check_size(self, size: int) -> None:  # noqa: B027 - most utilities are defined for any number of categories
@@ -106,7 +106,7 @@ class Objective(ABC):
         Raises
         ------
         InputError
-            If the objective is defined for another number of symbols.
+            If the objective is defined for another number of categories.
         """
 
     def aligned_with(self, labels: Sequence[str] | None) -> Objective:  # noqa: ARG002 - most have no labels

@@ -34,12 +34,12 @@ class Queries(ABC):
 
     @property
     def is_symmetric(self) -> bool:
-        """Whether renaming the symbols never changes the objective."""
+        """Whether renaming the categories never changes the objective."""
         return False
 
     @property
     def labels(self) -> tuple[str, ...] | None:
-        """Labels of a mapping, series or data frame, by which it is aligned with symbols; None without them."""
+        """Labels of a mapping, series or data frame, by which it is aligned with categories; None without them."""
         return None
 
     def check_size(self, size: int) -> None:
@@ -87,13 +87,13 @@ class _Named(Queries):
 
 @dataclass(frozen=True, repr=False)
 class Frequencies(_Named):
-    """The frequency of every symbol."""
+    """The frequency of every category."""
 
     constructor = "frequencies"
 
     @property
     def is_symmetric(self) -> bool:
-        """True: all symbols count the same."""
+        """True: all categories count the same."""
         return True
 
     def count(self, size: int) -> int:
@@ -130,7 +130,7 @@ class PrefixSums(_Named):
 
 @dataclass(frozen=True, repr=False)
 class Marginals(Queries):
-    """The marginal tables of some number of attributes, whose combinations are the symbols."""
+    """The marginal tables of some number of attributes, whose combinations are the categories."""
 
     key = constructor = "marginals"
     sizes: tuple[int, ...]
@@ -155,7 +155,7 @@ class Marginals(Queries):
         return Marginals(tuple(map(int, found)), int(cast("int", ways)))
 
     def check_size(self, size: int) -> None:
-        """Refuse a number of symbols that is not the product of the sizes."""
+        """Refuse a number of categories that is not the product of the sizes."""
         if math.prod(self.sizes) != size:
             shown = " x ".join(map(str, self.sizes))
             raise InputError.wrong_size(
@@ -194,7 +194,7 @@ class Marginals(Queries):
 
 @dataclass(frozen=True, repr=False)
 class SomeSymbols(Queries):
-    """The frequencies of some symbols."""
+    """The frequencies of some categories."""
 
     key = constructor = "symbols"
     chosen: tuple[str, ...]
@@ -221,7 +221,7 @@ class SomeSymbols(Queries):
             raise error.reworded(f"the categories of the workload: {error}") from None
 
     def aligned_with(self, labels: Sequence[str] | None) -> SomeSymbols:
-        """Return the queries for categories with these labels, which must contain the symbols."""
+        """Return the queries for categories with these labels, which must contain the categories."""
         if labels is None:
             return self
         known = set(labels)
@@ -234,11 +234,11 @@ class SomeSymbols(Queries):
         return SomeSymbols(self.chosen, tuple(labels))
 
     def count(self, size: int) -> int:  # noqa: ARG002 - known from the labels
-        """Return the number of chosen symbols."""
+        """Return the number of chosen categories."""
         return len(self.chosen)
 
     def rows(self, size: int) -> Floats:
-        """Return a row of the identity for each symbol, in the order in which they were given."""
+        """Return a row of the identity for each category, in the order in which they were given."""
         if self.alphabet is None:
             raise InputError.missing_argument(
                 f"the workload names categories ({some_labels(self.chosen)}), and the labels of the {size} categories "

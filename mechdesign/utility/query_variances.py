@@ -66,7 +66,8 @@ def variances_of_integers(weights: Weights, prior: Sequence[Fraction], workload:
 
     Examples
     --------
-    The third and the fourth symbol have equal rows, so that their difference has no estimate, however little it weighs:
+    The third and the fourth category have equal rows, so that their difference has no estimate, however little it
+    weighs:
 
     >>> weights = [[12, 2, 2], [2, 12, 2], [2, 2, 12], [2, 2, 12]]
     >>> W = np.array([[1e9, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, -1.0]])
@@ -132,7 +133,7 @@ def variances_of_matrix(matrix: Floats, prior: Floats, workload: Floats) -> Floa
 
     Examples
     --------
-    The second and third symbol have equal rows, so that only the first frequency is determined:
+    The second and third category have equal rows, so that only the first frequency is determined:
 
     >>> matrix = np.array([[0.75, 0.25], [0.25, 0.75], [0.25, 0.75]])
     >>> variances_of_matrix(matrix, np.array([0.5, 0.25, 0.25]), np.eye(3)).round(9)

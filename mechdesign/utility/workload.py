@@ -51,7 +51,7 @@ class WorkloadRecord(Record):
 
 @dataclass(frozen=True, repr=False)
 class Workload:
-    """Linear queries over the symbols: an answer is ``W P``, with P the distribution of the symbols.
+    """Linear queries over the categories: an answer is ``W P``, with P the distribution of the categories.
 
     The error of a workload is n times the mean squared error of the estimated answers from n reports, summed over
     the queries, so that W and every matrix with the same ``W'W`` ask for the same mechanism. A multiple of
@@ -92,7 +92,7 @@ class Workload:
         ----------
         value : None, Workload, str, mapping, or array of shape (q, N)
             None stands for `frequencies`; a string is read by `from_text`, a mapping by `from_table`; everything else
-            is taken as a matrix, or as a data frame with symbols as columns.
+            is taken as a matrix, or as a data frame with categories as columns.
 
         Raises
         ------
@@ -124,7 +124,7 @@ class Workload:
 
     @staticmethod
     def frequencies() -> Workload:
-        """Return the frequency of every symbol: W is the identity.
+        """Return the frequency of every category: W is the identity.
 
         Examples
         --------
@@ -136,9 +136,9 @@ class Workload:
 
     @staticmethod
     def prefix() -> Workload:
-        """Return the cumulative frequencies, in the order of the symbols: query k adds up the first k + 1 symbols.
+        """Return the cumulative frequencies, in the order of the categories: query k adds up the first k + 1.
 
-        There are N - 1 queries. The sum over all N symbols is 1, known without data, and its error is 0; McKenna et
+        There are N - 1 queries. The sum over all N categories is 1, known without data, and its error is 0; McKenna et
         al. (2020) count it as a query, so that a mean over queries is over N there, and the sum of errors is the same.
 
         Examples
@@ -152,12 +152,12 @@ class Workload:
 
     @staticmethod
     def marginals(sizes: Sequence[int], *, ways: int = 1) -> Workload:
-        """Return the marginal tables of attributes whose combinations are the symbols.
+        """Return the marginal tables of attributes whose combinations are the categories.
 
         Parameters
         ----------
         sizes : sequence of int
-            The number of values of each attribute, at least 2; N is their product. The symbol (i, j) has index
+            The number of values of each attribute, at least 2; N is their product. The category (i, j) has index
             ``i N2 + j``: the last attribute changes fastest, as in `ProductSet` and `Mechanism.product`.
         ways : int
             The number of attributes in each table; there is a table for every choice of so many attributes.
@@ -165,7 +165,7 @@ class Workload:
         Raises
         ------
         InputError
-            For other sizes or ways, and for more than 10,000 symbols.
+            For other sizes or ways, and for more than 10,000 categories.
 
         Examples
         --------
@@ -180,7 +180,7 @@ class Workload:
 
     @staticmethod
     def symbols(labels: Sequence[object]) -> Workload:
-        """Return the frequencies of some symbols, given by their labels.
+        """Return the frequencies of some categories, given by their labels.
 
         Examples
         --------
@@ -191,7 +191,7 @@ class Workload:
 
     @staticmethod
     def weights(weights: object) -> Workload:
-        """Return the frequency of every symbol, its squared error times a weight.
+        """Return the frequency of every category, its squared error times a weight.
 
         ``W = diag(sqrt(weight))``.
 
@@ -210,7 +210,7 @@ class Workload:
 
     @staticmethod
     def mean(scores: object) -> Workload:
-        """Return the mean of scores: one query, the sum over the symbols of score times frequency.
+        """Return the mean of scores: one query, the sum over the categories of score times frequency.
 
         Parameters
         ----------
@@ -231,7 +231,7 @@ class Workload:
         Parameters
         ----------
         matrix : array, shape (q, N), or data frame
-            A row for each query; at least one row has entries that differ. The columns of a data frame are symbols,
+            A row for each query; at least one row has entries that differ. The columns of a data frame are categories,
             and are aligned by their labels.
 
         Examples
@@ -243,7 +243,7 @@ class Workload:
 
     @property
     def is_symmetric(self) -> bool:
-        """Whether renaming the symbols never changes the error: frequencies, all with the same weight."""
+        """Whether renaming the categories never changes the error: frequencies, all with the same weight."""
         return self.kind.is_symmetric
 
     @property
@@ -252,7 +252,7 @@ class Workload:
         return self.kind.labels
 
     def check_size(self, size: int) -> None:
-        """Refuse categories that the workload is not defined on, or with one symbol.
+        """Refuse categories that the workload is not defined on, or with one category.
 
         Raises
         ------
@@ -277,14 +277,14 @@ class Workload:
         return Workload(self.kind.aligned_with(labels))
 
     def queries(self, size: int, labels: Sequence[str] | None = None) -> Floats:
-        """Return the matrix W, a row for each query and a column for each symbol, read-only.
+        """Return the matrix W, a row for each query and a column for each category, read-only.
 
         Parameters
         ----------
         size : int
-            N, the number of symbols.
+            N, the number of categories.
         labels : sequence of N str, optional
-            Labels of the symbols, for workloads that name symbols and were not yet aligned.
+            Labels of the categories, for workloads that name categories and were not yet aligned.
 
         Raises
         ------
@@ -309,7 +309,7 @@ class Workload:
         Raises
         ------
         InputError
-            For a matrix from a data frame that is not yet aligned with symbols.
+            For a matrix from a data frame that is not yet aligned with categories.
 
         Examples
         --------

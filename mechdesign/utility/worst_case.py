@@ -91,7 +91,7 @@ class WorstCaseUtility(Objective):
 
     @property
     def is_symmetric(self) -> bool:
-        """Whether renaming the symbols in mechanism and priors alike never changes the objective."""
+        """Whether renaming the categories in mechanism and priors alike never changes the objective."""
         return self.utility.is_symmetric
 
     def check_size(self, size: int) -> None:

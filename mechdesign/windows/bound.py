@@ -127,7 +127,7 @@ class _Bins:
         return root**2 / float(d @ self.room) * (1 - 4 * self._off)
 
     def best(self) -> Floats:
-        """Return the d of about the greatest bound, by a multiplicative ascent, as for caps of few symbols."""
+        """Return the d of about the greatest bound, by a multiplicative ascent, as for caps of few categories."""
         spread = self.number - 2 * self.first + self.number.sum() * self.second  # squared lengths of columns of T
         d = (spread / spread.max() + 1e-6) * self.number / self.room**2
         best, greatest = d, -math.inf

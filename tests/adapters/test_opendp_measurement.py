@@ -9,7 +9,7 @@ from refusals import raises
 import mechdesign as md
 from mechdesign.adapters import measurement
 
-dp = pytest.importorskip("opendp.prelude", reason='pip install ".[oracles]"')
+dp = pytest.importorskip("opendp.prelude", reason='pip install ".[opendp]"')
 dp.enable_features("contrib", "honest-but-curious")
 
 

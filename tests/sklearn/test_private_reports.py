@@ -4,7 +4,6 @@ import doctest
 import pickle
 
 import numpy as np
-import pandas as pd
 import pytest
 from refusals import raises
 
@@ -106,7 +105,11 @@ def test_a_fit_that_fails_leaves_nothing_fitted():
         fitted.transform(PEOPLE)
 
 
-@pytest.mark.parametrize("kind", [list, np.array, pd.DataFrame])
+def frame_of(rows):
+    return pytest.importorskip("pandas").DataFrame(rows)
+
+
+@pytest.mark.parametrize("kind", [list, np.array, frame_of])
 @pytest.mark.parametrize("other", [1, 1.0, True])
 def test_a_number_and_its_text_are_not_taken_for_one_category(kind, other):
     """Numpy makes texts of a list of both, and then nobody sees that there were two categories."""

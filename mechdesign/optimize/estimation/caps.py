@@ -38,7 +38,7 @@ _CLOSE = 1e-7  # relative distance of the bound from the greatest one
 _MOST_STEPS = 5_000
 _WORK = 2e10  # steps times N^3
 MOST_SYMBOLS_IN_FORMS = 1_500
-"""The most symbols whose quadratic form is decomposed, which takes about N^3 operations several times."""
+"""The most categories whose quadratic form is decomposed, which takes about N^3 operations several times."""
 
 
 def greatest_entries(prior: Floats, exp_epsilon: float, floor: Floor = NO_FLOOR) -> Floats:
@@ -121,9 +121,9 @@ def estimation_bound(
     epsilon : number or str
         As for `DesignProblem`.
     workload : array-like of shape (q, N), optional
-        Queries; by default the frequencies of all symbols.
+        Queries; by default the frequencies of all categories.
     quick : bool
-        Take the formula alone for all frequencies, without the search for a better one; beyond 1,500 symbols it is
+        Take the formula alone for all frequencies, without the search for a better one; beyond 1,500 categories it is
         taken anyway.
 
     Returns
@@ -136,12 +136,12 @@ def estimation_bound(
     InputError
         For a prior, epsilon or workload that is not accepted.
     LimitError
-        For a workload on more than 1,500 symbols.
+        For a workload on more than 1,500 categories.
 
     Examples
     --------
-    Ten symbols of equal probability, and exp(epsilon) = 5: reports of two symbols of which one is the true one attain
-    ``(N - 1)^2 / (N (e - 1))``.
+    Ten categories of equal probability, and exp(epsilon) = 5: reports of two categories of which one is the true one
+    attain ``(N - 1)^2 / (N (e - 1))``.
 
     >>> round(estimation_bound([0.1] * 10, "log(5)"), 9)
     2.025
