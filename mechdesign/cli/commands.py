@@ -84,9 +84,8 @@ def commands() -> None:
     From counts of categories to private reports, and to estimates from them:
       mechdesign design --counts counts.csv --epsilon 1 --delta 1e-9 -o m.json
       mechdesign verify m.json
-      mechdesign privatize records.csv --column answer --mechanism m.json \\
-                           -o reports.csv
-      mechdesign estimate reports.csv --column answer --mechanism m.json
+      mechdesign privatize records.csv --column answer --mechanism m.json -o r.csv
+      mechdesign estimate r.csv --column answer --mechanism m.json
 
     `mechdesign COMMAND --help` tells what a command takes. Every command takes --json, -q and --verbose; the file name
     - is standard input or output. With --json a command that fails prints its error as one JSON object too.

@@ -390,9 +390,7 @@ def _rows(found: FrequencyEstimate, *, simultaneous: bool) -> list[list[str]]:
 
 def error_in_words(value: float | None) -> str:
     """Return a standard error of a frequency as a table shows it; None where the frequency is not identifiable."""
-    if value is None:
-        return "not identifiable"
-    return TOO_LARGE if value > 1 else f"{value:.5f}"
+    return "not identifiable" if value is None else TOO_LARGE if value > 1 else f"{value:.5f}"
 
 
 def _print_confounded(found: FrequencyEstimate, *, err: bool) -> None:

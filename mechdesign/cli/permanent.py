@@ -52,7 +52,7 @@ class Permanent:
             return []
         unnamed = "none given; another column reported by this mechanism under this key needs --attribute"
         lines = [
-            ("permanent", "the same id and category always get this report, under this key, mechanism and attribute"),
+            ("permanent", "the same id and category always get the same report, under this key and attribute"),
             ("attribute", self.attribute or unnamed),
             ("fingerprint", mechanism.fingerprint),
             ("if values change", _several_values(mechanism)),

@@ -30,7 +30,7 @@ def test_a_true_sampler(command):
     assert (status, err) == (0, "")
     facts = dict(line.split("  ", 1) for line in out.splitlines())
     assert facts["file"].strip() == "warner.json"
-    assert facts["reports"].strip() == "100,001, 50,000 or 50,001 for each input"
+    assert facts["reports"].strip() == "100,001, 50,000 or 50,001 for each category"
     shown = float(facts["leakage shown"].removeprefix("at least ").split(" nats")[0])
     assert 0.9 < shown < np.log(3)  # 16 standard deviations below what is to be expected
     assert facts["leakage shown"].endswith("(failure probability 1e-09)")

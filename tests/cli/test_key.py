@@ -107,10 +107,10 @@ def test_what_is_said(command):
     status, out, err = command(*privatize())
     told = " ".join(out.split())
     assert (status, err) == (0, "")
-    assert "the same id and value always get the same report" in told
+    assert "the same id and category always get the same report" in told
     assert "none given; another column reported by this mechanism under this key needs --attribute" in told
     assert "T values leak at most T x 1.098612289 nats" in told
-    assert "a report that differs tells that the value does" in told
+    assert "a report that differs tells that the category does" in told
     assert md.Mechanism.load("m.json").fingerprint in out.replace("\n", "").replace(" ", "")
     _, out, _ = command(*privatize("smokes", "--keep", "person", "--json", output="p.csv"))
     found = json.loads(out)
@@ -122,7 +122,9 @@ def test_what_is_said(command):
 def test_a_mechanism_with_zeros_has_no_bound_for_two_values(command, here):
     (here / "r.csv").write_text("person,x\n1,a\n2,b\n")
     _, out, _ = command(*privatize("x", "--mechanism", "zeros.json"))
-    assert "there is no bound on the leakage of two values: some outputs rule values out" in " ".join(out.split())
+    assert "there is no bound on the leakage of two categories: some reports rule categories out" in " ".join(
+        out.split()
+    )
     _, out, _ = command(*privatize("x", "--mechanism", "zeros.json", "--json", "--overwrite"))
     assert json.loads(out)["leakage_of_two_values"] is None
 
@@ -224,7 +226,7 @@ def test_the_help_says_what_a_new_mechanism_is(command):
     _, out, _ = command("privatize", "--help")
     told = " ".join(out.split())
     assert (
-        "another mechanism (redesigned, or with other labels), another key or another --attribute draws a second"
+        "another mechanism (redesigned, or with other categories), another key or another --attribute draws a second"
         in told
     )
     assert "a run may be repeated" in told

@@ -24,7 +24,7 @@ def test_a_design_says_at_once_what_privatize_will_refuse(command, monkeypatch, 
     status, out, err = command(*DESIGN, *size)
     assert (status, out) == (3, "")
     assert err.startswith(NOTE)
-    assert "--unseen LABEL,..." in err
+    assert "--unseen CATEGORY,..." in err
     assert "privatize --unknown other" in err
     assert "Note" not in command(*DESIGN, *size, "-q")[2]
 
@@ -49,8 +49,8 @@ def test_what_it_says_happens_and_other_stands_for_the_rest(command, here):
         (["--delta", "1e-3", "--unseen", "BOS,LGA"], "needless-argument", "'LGA'"),
         (["--delta", "1e-3", "--unseen", "BOS,BOS"], "label-twice", "'BOS'"),
         (["--delta", "1e-3", "--unseen", "BOS,"], "bad-label", ""),
-        (["--delta", "1e-3", "--unseen", 'BOS,"MIA'], "usage", "accepted: LABEL,... in one line"),
-        (["--delta", "1e-3", "--unseen", "BOS\nMIA"], "usage", "accepted: LABEL,... in one line"),
+        (["--delta", "1e-3", "--unseen", 'BOS,"MIA'], "usage", "accepted: CATEGORY,... in one line"),
+        (["--delta", "1e-3", "--unseen", "BOS\nMIA"], "usage", "accepted: CATEGORY,... in one line"),
         (["--known", "--unseen", "BOS"], "never-occurs", "'BOS'"),
         (
             ["--delta", "1e-3", "--secret", "airport", "--unseen", "BOS"],

@@ -33,7 +33,7 @@ def test_any_dual_vector_bounds_the_optimum(ball, epsilon, utility, seed):
 @pytest.mark.sampled
 @pytest.mark.parametrize("most", [1, 20, 4_000_000])
 @given(balls(2, 9), st.sampled_from(F_INFORMATIONS))
-def test_full_disclosure_is_the_utility_of_every_symbol_alone(most, ball, utility):
+def test_full_disclosure_is_the_utility_of_every_category_alone(most, ball, utility):
     """Symbols of equal probability together and in blocks of columns, against all columns one by one."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(certificate, "_MOST_ENTRIES", most)
