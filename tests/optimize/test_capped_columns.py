@@ -306,6 +306,20 @@ def test_errors_fall_with_the_cap_from_those_of_local_privacy(size):
     assert same.value == pytest.approx(md.design(md.DesignProblem(everyone, 1, md.EstimationError())).value, rel=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("cap", "least", "most"),
+    [("1.5", 14.245, 14.357), ("2", 8.879, 8.955), ("3", 6.188, 6.270), (None, 5.259, 5.261)],
+)
+def test_noise_of_labels_of_occupation(cap, least, most):
+    """Between the bounds and the mechanisms of another program, which walked over all rays in floats."""
+    counts = [4140, 4099, 4066, 3770, 3650, 3295, 2002, 1597, 1370, 994, 928, 649]
+    known = md.L1Ball.from_counts(counts, known=True)
+    found = md.design(md.DesignProblem(known, 1, md.EstimationError(), cap=cap), tol=1e-4)
+    noise = known.prior @ known.prior - 1
+    assert found.certified
+    assert least <= found.bound + noise <= found.value + noise <= most
+
+
 def test_linear_functions_are_greatest_at_columns_with_the_cap():
     """The oracle finds no less than the best of all rays, but for kinds C and D."""
     rng = np.random.default_rng(6)
