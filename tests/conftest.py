@@ -8,7 +8,6 @@ import sys
 import pytest
 from combined import kept
 from hypothesis import HealthCheck, settings
-from hypothesis.internal.conjecture import providers
 
 # Tests run in as many processes as there are cores. Threads of linear algebra would wait for each other. The libraries
 # read this when they are loaded, which is later.
@@ -31,6 +30,7 @@ def pytest_configure(config):
     """Try a quarter of the examples where slow tests are left out, and the same ones whatever else is run."""
     settings.load_profile("quick" if config.option.markexpr == "not slow" else "thorough")
     # Hypothesis also draws numbers that it finds in the modules that are loaded, which depend on the tests before.
+    providers = sys.modules.get("hypothesis.internal.conjecture.providers")  # which older releases do not have
     if hasattr(providers, "_get_local_constants"):
         providers._get_local_constants = lambda: providers._local_constants
 
