@@ -105,6 +105,7 @@ def linprog_range(matrix, theta, category):
     return [sign * linprog(sign * cost, A_eq=matrix.T, b_eq=outputs, method="highs").fun for sign in (1, -1)]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("zeros", [False, True])
 def test_ranges_are_those_of_another_program_and_their_proofs_hold(zeros):
     rng = np.random.default_rng(2)

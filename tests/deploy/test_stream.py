@@ -158,6 +158,7 @@ def test_compressed_csv(tmp_path, told):
     assert privatize_file(RecordFile(source, "kind"), told, tmp_path / "out.csv").records == 23
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("output", ["out.csv", "out.parquet"])
 def test_many_batches_are_one_file(tmp_path, told, monkeypatch, output):
     monkeypatch.setattr(tables, "BLOCK_BYTES", 256)

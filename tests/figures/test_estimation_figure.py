@@ -43,6 +43,7 @@ def against_epsilon(rows):
     return found
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("rows", ["table", "kept"])
 def test_values_computed_apart(rows, table):
     found = against_epsilon(table if rows == "table" else kept())[1.0]

@@ -30,6 +30,7 @@ def pairs(table):
     return [(dp[row["bins"], row["epsilon"]], row) for row in table if row["mechanism"] == "PML"]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ["by_epsilon", "by_bins"])
 def test_pml_is_better_in_every_cell_at_the_same_epsilon(name, request):
     cells = pairs(request.getfixturevalue(name))

@@ -89,6 +89,7 @@ def test_axes_are_logarithmic_and_vacuous_parts_are_not_drawn():
         assert drawn.get_color() == level.get_color()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("bound", ["clopper-pearson", "weissman"])
 def test_the_plot_of_a_plan_has_the_same_curves(bound):
     found = plan(20, samples=1_000, epsilon="log(5)", delta="1e-5", bound=bound)

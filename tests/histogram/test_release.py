@@ -90,6 +90,7 @@ def test_gshm_releases_a_count_as_often_as_the_normal_distribution_says(count):
     assert min(released.values(), default=99) > 51
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("runs", [1_000, pytest.param(4_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("make", "step"), [(CshPlan.of, None), (DiscretePlan.of, 0.5)])
 def test_correlated_noise_has_its_covariance(make, step, runs):

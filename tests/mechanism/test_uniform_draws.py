@@ -11,6 +11,7 @@ from mechdesign.mechanism.uniform_draws import drawn_records
 
 
 @pytest.mark.sampled
+@pytest.mark.sampled
 @pytest.mark.parametrize("size", [1, 2, 4, 5])
 def test_each_set_of_records_is_equally_likely(size):
     """The counts that are drawn against all sets of as many of six records."""

@@ -247,6 +247,7 @@ def test_prices_of_forms_are_above_those_of_lists_and_near_them(radius):
     assert near == 54 if radius == 0 else near >= 45  # of 54, half of them with a common number
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("overlooked", ["", "tables by size"])
 def test_forms_with_a_common_number_have_exact_prices_at_a_known_prior(overlooked, monkeypatch):
     """Kappas alone leave prices above the greatest of all rays; tables by weight and size do not."""

@@ -133,6 +133,7 @@ def test_the_least_error_is_that_of_all_vertices(cap):
         assert md.verify(solved.mechanism).optimal
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("utility", [md.HammingAccuracy(), md.ExplainedVariance([0, 1, 5, 6])], ids=lambda u: u.name)
 def test_gains_are_those_of_all_vertices(utility):
     """And of more categories than can be listed, the bound is tight."""
@@ -172,6 +173,7 @@ def test_a_secret_that_is_the_data_is_the_promise_about_the_data():
             assert one.value == pytest.approx(other.value, rel=2 * CERTIFIED)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("known", [KNOWN, md.SecretPromise(JOINT, delta="0.1")], ids=["known", "limits"])
 def test_a_cap_costs_less_the_greater_it_is_from_privacy_of_the_data_to_that_of_the_secret(known):
     problem = md.DesignProblem(known, "0.3")
@@ -228,6 +230,7 @@ def test_cones_to_cut_begin_with_the_list_of_the_counts():
         assert top.max() == pytest.approx(np.einsum("ik,i,ik->k", listed, form.diagonal, listed).max(), rel=1e-9)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("utility", [md.MutualInformation(), md.EstimationError()], ids=lambda u: u.name)
 def test_a_cap_too_large_for_the_rows_of_limits_asks_for_nothing(utility):
     """exp(-cap) is below their last bit: the corner of the cube at 0 once gave columns that were no numbers."""

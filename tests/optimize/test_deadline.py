@@ -194,6 +194,7 @@ def stopped():
     return boxes.mechanism, tables.mechanism
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("which", [0, 1], ids=["boxes", "tables"])
 def test_a_check_of_a_bound_ends_at_its_limit_undecided(stopped, which):
     start = time.process_time()

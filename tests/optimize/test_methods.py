@@ -63,6 +63,7 @@ def test_all_methods_agree_on_small_problems(kind):
 
 
 @pytest.mark.sampled
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "kind", [slow_if(kind, {"every prior"}) for kind in ("known", "ball", "every prior", "box", "secret")]
 )

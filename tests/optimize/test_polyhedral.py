@@ -129,6 +129,7 @@ def test_one_solver_takes_over_where_the_other_fails(solver, monkeypatch):
         np.testing.assert_allclose(design.value, value, atol=10 * AGREE)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "exp_epsilon", [1.0001, 7.0, *(pytest.param(e, marks=pytest.mark.slow) for e in (1.5, 50.0, 1e9))]
 )

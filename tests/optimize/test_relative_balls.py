@@ -148,6 +148,7 @@ def blind_columns(known, e, rng, many):
 
 
 @pytest.mark.sampled
+@pytest.mark.sampled
 @pytest.mark.parametrize(("alpha", "gamma"), [("0.9", "0.02"), ("0.95", 0), ("1.2", "0.2"), ("1.05", "0.08")])
 def test_one_hundred_symbols(alpha, gamma):
     rng = np.random.default_rng(5)

@@ -146,6 +146,7 @@ def test_where_there_are_too_many_rays_the_gap_is_said(monkeypatch):
     assert uncut.value <= 1.02 * best.value
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("lower", [None, "0.4"])
 def test_a_time_limit_leaves_a_mechanism_with_its_true_gap(lower, monkeypatch):
     limit_work(monkeypatch)

@@ -57,6 +57,7 @@ def total(k, sigma):
     return sigma * math.sqrt(1 + k**-0.5)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "row",
     [pytest.param(row, id=f"k={row[0]}", marks=[] if row[0] in {1, 10} else [pytest.mark.slow]) for row in EQUAL_NOISE],
@@ -80,6 +81,7 @@ def test_thresholds_at_equal_noise(row):
     assert correlated <= gshm_threshold(k, total(k, sigma), EPSILON, DELTA) * (1 + 1e-12)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("k", [pytest.param(k, marks=[] if k in {1, 10} else [pytest.mark.slow]) for k in LEAST])
 def test_least_thresholds(k):
     # Near the least threshold sigma matters little: half of its digits follow.

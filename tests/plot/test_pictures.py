@@ -85,6 +85,7 @@ def test_pyplot_is_not_imported():
     assert done.stdout == "False\n"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("size", [3, 16, *(pytest.param(size, marks=pytest.mark.slow) for size in (42, 100))])
 def test_all_labels_are_there_and_no_two_overlap(size):
     for axes in (

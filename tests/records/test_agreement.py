@@ -11,6 +11,7 @@ from tests.records.test_record_estimation import PAIRS, SINGLE, counts_of, mecha
 SIZES = (2, 3, 2)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("n", [30, 1000])
 def test_p_is_uniform_where_views_agree(n):
     space, chances = pairs_of(SIZES), []

@@ -78,6 +78,7 @@ def best_of_events(counts, delta, epsilon, utility):
     return md.design(md.DesignProblem(known, epsilon, utility)).value
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("epsilon", "expected"), [("1", 0.163339), ("2", 0.407681)])
 def test_the_radius_of_infinitely_many_samples_gives_races_no_more(epsilon, expected):
     counts = (41_762, 4_685, 1_519, 470, 406)

@@ -167,6 +167,7 @@ def test_the_ratio_of_three_values():
         assert known.exact_least_lift(column) == min(found)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("values", [2, 3])
 def test_rows_and_floats_say_what_the_exact_ratio_says(values):
     """For columns on both sides of the border, by a linear program over the auxiliary variables."""

@@ -66,6 +66,7 @@ def test_variance_is_what_is_explained_and_what_is_left():
         np.testing.assert_allclose(explained + left, P @ (a - P @ a) ** 2, rtol=1e-9)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("known", "sides"),
     [
@@ -216,6 +217,7 @@ def test_outputs_that_a_solver_leaves_without_mass_cost_nothing(counts, values, 
     np.testing.assert_allclose(design.value, design.problem.utility.value(listed, known.prior), rtol=2e-6)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("sides", [{}, pytest.param({"cap": "0.6"}, marks=pytest.mark.slow), {"lower": "0.1"}])
 def test_where_one_value_is_certain_nothing_is_left_to_explain(sides):
     """Gains were divided by the greatest of them, which is 0."""

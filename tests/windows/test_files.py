@@ -34,6 +34,7 @@ def test_what_is_read_is_what_was_written(tmp_path, options, evidence):
             again.prove()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("is_heavy", "times"), [(False, 15), (True, 4)])
 def test_what_windows_hold_is_far_shorter_than_what_buckets_hold(is_heavy, times):
     """Units of heavy strings are parts of samples, whose numbers are long."""

@@ -46,6 +46,7 @@ def test_without_a_cap_some_report_excludes_a_string():
     assert any(min(column) == 0 for column in zip(*rows, strict=True))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("options", [{}, {"cap": "2"}])
 def test_reports_are_drawn_with_the_probabilities_that_are_proved(options):
     found = designed(seeds=3, **options).mechanism

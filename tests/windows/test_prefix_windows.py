@@ -35,6 +35,7 @@ def designed(epsilon=1, lengths=(1, 2, 3), *, seeds=5, buckets=32, known=True, *
     return design_prefix_windows(WORDS, epsilon, lengths, known=known, seeds=seeds, buckets=buckets, **options)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("options", [{}, {"cap": "3"}])
 def test_no_report_leaks_more_than_epsilon(options):
     """From the matrices of the levels in rationals: K((l, y)|x) = K_l(y|prefix of x) / L, and rows are laws."""

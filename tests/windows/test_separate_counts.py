@@ -59,6 +59,7 @@ def test_a_split_loses_no_record(part):
     assert all(n > 0 for one in parts for n in one.values())
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("size", [2, 4])
 def test_every_set_of_records_is_drawn_as_often_as_any_other(size):
     """Six records: the counts of the part are those of all sets of as many, each once."""

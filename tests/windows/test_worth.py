@@ -24,6 +24,7 @@ def full_error(found, strings):
     return np.trace(np.linalg.inv(J)) - P @ P
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("exponent", [0, 1.2])
 def test_the_error_is_that_of_the_whole_matrix_with_many_seeds(exponent):
     """Of M seeds the pairs of light strings differ from their means, which adds about kappa^2 L / (c - 1)^2 M."""

@@ -135,6 +135,7 @@ def dual_of_the_proof(P, t, e, f):
     return C, [(C * arb_of(p + x) - h) / arb_of(d) for p, h in zip(P, H, strict=True)]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("utility", FUNCTIONS)
 @given(st.lists(st.integers(1, 40), min_size=3, max_size=6), unit, unit)
 @example([1, 1, 1], Fraction(1), Fraction(1))

@@ -98,6 +98,7 @@ def exact_reduced_cost(form, multipliers, rays):
     return max(map(cost, rays))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "first",
     [

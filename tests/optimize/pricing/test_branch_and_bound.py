@@ -74,6 +74,7 @@ def test_the_bound_holds_where_f_has_a_kink_and_the_search_ends_early(uncertaint
 
 
 @pytest.mark.sampled
+@pytest.mark.sampled
 @pytest.mark.parametrize("utility", F_INFORMATIONS, ids=lambda utility: utility.name)
 def test_boxes_and_rays_price_alike_at_the_optimum(utility):
     """There all columns of the optimal mechanism have the same reduced cost, 0, which is the hardest case."""

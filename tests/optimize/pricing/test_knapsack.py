@@ -98,6 +98,7 @@ def test_the_bound_holds_however_little_is_looked_at(monkeypatch):
         assert bound >= listed - ALGEBRA * max(1.0, abs(listed))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("size", "radius"),
     [

@@ -52,6 +52,7 @@ def test_fewer_bits_lose_no_more_than_measured():
         md.design_table(EDUCATION, 1, delta=1e-9, bits=20)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("free", [False, True])
 def test_a_cap_for_everyone_is_kept_besides(free):
     shares = {2: "0.5589", 3: "0.6267"} if free else {2: "0.4742", 3: "0.4968"}

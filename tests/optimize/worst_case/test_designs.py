@@ -272,6 +272,7 @@ def test_a_comparison_has_the_design_for_the_estimate_and_the_same_priors_for_al
     assert md.compare(md.DesignProblem(known, 1)).estimate is None
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("limit", [0, 0.15])
 def test_a_time_limit_ends_the_search_with_value_and_bound_on_the_right_sides(limit):
     known = md.L1Ball.from_counts([round(100_000 / k) for k in range(1, 10)], radius="0.4")
