@@ -121,7 +121,8 @@ def test_code_does_not_grow_unseen():
     # 37,869 before designs of more than 150 categories exchanged columns, and forms were functions of the mass.
     # 38,060 before rectangles of kind C had a multiplier at each corner.
     # 38,110 before options given twice were refused, and whole records took a cap.
-    assert code <= 38_130
+    # 38,130 before columns for estimates were exchanged between rounds, and certificates went on from others.
+    assert code <= 38_165
     every = sum(map(measures.code_lines, MODULES.values()))
     assert sum(map(measures.import_lines, MODULES.values())) <= 0.135 * every
 

@@ -14,7 +14,7 @@ from mechdesign.numerics.arrays import Floats
 from mechdesign.optimize.deadline import is_limited, seconds_left
 from mechdesign.optimize.estimation.caps import MOST_SYMBOLS_IN_FORMS, best_caps, greatest_entries
 from mechdesign.optimize.estimation.cyclic_sets import cyclic_sets
-from mechdesign.optimize.estimation.exchange import MOST_COLUMNS, Exchanged, orthogonal_gaussians, sweeps
+from mechdesign.optimize.estimation.exchange import MOST_COLUMNS, Exchanged, moved, orthogonal_gaussians, sweeps
 from mechdesign.optimize.estimation.interior_point import ColumnWeights
 from mechdesign.optimize.estimation.linear_oracle import LinearOracle
 from mechdesign.optimize.l1_cone import L1Cone
@@ -112,6 +112,10 @@ class ColumnSearch:
             orthogonal_gaussians(covariance, MOST_COLUMNS // len(covariance), self._rng), covariance
         )
         return sweeps(self._oracle.best(drawn), self._workload, self._oracle, self._rng, deadline)
+
+    def moved(self, columns: Floats, weights: Floats, deadline: float | None) -> tuple[Floats, Floats]:
+        """Return columns of a mechanism after a sweep of exchanges, and their weights; the `basic` ones stay."""
+        return moved(columns, weights, self._workload, self._oracle, self._rng, deadline, self.basic)
 
     def at_once(self) -> Generated:
         """Return a mechanism of cyclic sets, which needs no search."""

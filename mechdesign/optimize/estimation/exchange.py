@@ -109,6 +109,41 @@ def sweeps(
             return
 
 
+def moved(
+    columns: Floats,
+    weights: Floats,
+    workload: Floats,
+    oracle: LinearOracle,
+    rng: np.random.Generator,
+    deadline: float | None,
+    fixed: int = 0,
+) -> tuple[Floats, Floats]:
+    """Return columns that were exchanged in one sweep, and weights for them; those given if the error does not fall.
+
+    Parameters
+    ----------
+    columns, weights, workload, oracle, rng, deadline
+        As those of `sweeps`, but the weights may be any whose weighted sum of the columns is (1,...,1).
+    fixed : int
+        So many of the first columns stay.
+
+    Raises
+    ------
+    SolverError
+        If the deadline comes first.
+    """
+    program = _ErrorOfColumns(workload)
+    try:
+        others = program.swept(columns, weights, oracle, rng, deadline, fixed)
+        repaired = full_weights(others, weights)
+        whole = np.abs(others @ repaired - 1).max() <= _WHOLE
+        if whole and program.evaluated(others, repaired).value < program.evaluated(columns, weights).value:
+            return others, repaired
+    except np.linalg.LinAlgError:  # too few columns for all directions
+        pass
+    return columns, weights
+
+
 class _ErrorOfColumns:
     """Error and gradient of columns with weights."""
 
@@ -131,15 +166,21 @@ class _ErrorOfColumns:
         return Exchanged(columns, weights, value, M, multipliers)
 
     def swept(
-        self, columns: Floats, weights: Floats, oracle: LinearOracle, rng: np.random.Generator, deadline: float | None
+        self,
+        columns: Floats,
+        weights: Floats,
+        oracle: LinearOracle,
+        rng: np.random.Generator,
+        deadline: float | None,
+        fixed: int = 0,
     ) -> Floats:
-        """Return the columns after each block of them took a step that raises its reduced costs.
+        """Return the columns after each block of them, but the fixed ones, took a step that raises its reduced costs.
 
         Rows that have become too great make their symbols dearer.
         """
         columns, at = columns.copy(), self.evaluated(columns, weights)
         J, rows = (columns * weights) @ columns.T, columns @ weights
-        for block in np.array_split(rng.permutation(weights.size), _BLOCKS):
+        for block in np.array_split(rng.permutation(np.arange(fixed, weights.size)), _BLOCKS):
             if time_is_up(deadline):
                 raise SolverError.not_converged("the time for a sweep is up")
             value, M = self._of_information(J)

@@ -49,7 +49,7 @@ _FINE = 1e-3  # of the gap asked for: the search for columns and forms goes on w
 _EXCHANGED = 150  # symbols from which on columns are exchanged
 _GAINED = 1e-4  # relative, by a sweep of exchanges: the last one gains less
 _LONG = 40  # symbols from which on the search takes so long that an early bound is worth its time
-_SHARE = 0.7  # of the time that is left, for the mechanism
+_SHARE = 0.85  # of the time that is left, for the mechanism
 _EARLY_SHARE = 0.25  # of the time that is left for the mechanism, for an early bound
 
 
@@ -155,8 +155,11 @@ def _weighted(
                 break
             used = _kept(held, point.weights, search.basic)
             entering = search.entering(held[:, used], point.weights[used], point)
-            start = np.concatenate([point.weights[used], np.zeros(entering.shape[1])])
-            further = np.hstack([held[:, used], entering])
+            columns, weights = held[:, used], point.weights[used]
+            if prior.size > _FEW:
+                columns, weights = search.moved(columns, weights, deadline)
+            start = np.concatenate([weights, np.zeros(entering.shape[1])])
+            further = np.hstack([columns, entering])
             point, held = solve(further, prior, workload, _precision(values, prior.size), start, deadline), further
             values.append(point.value)
             best = min(best, (point, held), key=lambda found: found[0].value)
@@ -313,8 +316,8 @@ def solve_generated(
         progress=progress,
     )
     columns = found.matrix / (prior @ found.matrix)
-    held = np.hstack([columns, *(certificate.held for certificate in early)])
-    proved = certify(held, deadline, enough=(1 - tol) * found.value, error=found.value)
+    begin = replace(early[0], held=np.hstack([columns, early[0].held])) if early else columns
+    proved = certify(begin, deadline, enough=(1 - tol) * found.value, error=found.value)
     proved = max([proved, *early], key=lambda certificate: certificate.lower_bound)
     closed = found.value - proved.lower_bound <= tol * found.value
     stopped = "" if closed else "time limit" if time_is_up(deadline) else "stalled"

@@ -74,7 +74,7 @@ class SeparableCertificate:
 def certificate_for_many(
     pricing: SeparablePricing,
     workload: Floats,
-    held_columns: Floats,
+    begin: Floats | SeparableCertificate,
     deadline: float | None,
     progress: Callable[[str], None] = lambda _: None,
     close: float = _CLOSE,
@@ -89,8 +89,9 @@ def certificate_for_many(
         Of the problem.
     workload : array, shape (q, N)
         W.
-    held_columns : array, shape (N, k)
-        Columns of the cone with ``<P, v> = 1`` to begin with, best those of a good mechanism; there may be none.
+    begin : array, shape (N, k), or SeparableCertificate
+        Columns of the cone with ``<P, v> = 1`` to begin with, best those of a good mechanism; there may be none. Or a
+        certificate of the same problem to go on from, with the columns to begin with as those held.
     deadline : float or None
         No round, and no step of one, begins after this time of `time.monotonic`.
     progress : callable
@@ -111,11 +112,11 @@ def certificate_for_many(
     >>> 0 < found.lower_bound <= found.limit * (1 + 1e-6)
     True
     """
-    found = _Rounds(pricing, workload, progress, deadline, close, enough, error).run(held_columns)
+    found = _Rounds(pricing, workload, progress, deadline, close, enough, error).run(begin)
     if not found.lower_bound < enough < np.inf or not pricing.has_wider or time_is_up(deadline):
         return found
     wider = replace(pricing, ball=L1Ball(pricing.ball.center))
-    alone = _Rounds(wider, workload, progress, deadline, close, np.inf, error).run(held_columns)
+    alone = _Rounds(wider, workload, progress, deadline, close, np.inf, error).run(found.held)
     return max(found, alone, key=lambda certificate: certificate.lower_bound)
 
 
@@ -194,19 +195,22 @@ class _Rounds:
         self.oracle = LinearOracle(pricing.cone)
         self.rng = np.random.default_rng(0)
 
-    def run(self, held_columns: Floats) -> SeparableCertificate:
+    def run(self, begin: Floats | SeparableCertificate) -> SeparableCertificate:
         """Return the best certificate: that of the caps where it is close, and otherwise the best of rounds."""
         diagonal = best_caps(self.prior, self.pricing.limits, self.workload, self.deadline)
-        best = self._proved(QuadraticForm(diagonal), multipliers_of_caps(diagonal, self.pricing.limits), self.deadline)
+        caps = self._proved(QuadraticForm(diagonal), multipliers_of_caps(diagonal, self.pricing.limits), self.deadline)
+        best, held = caps, begin if isinstance(begin, np.ndarray) else begin.held
+        if isinstance(begin, SeparableCertificate):
+            known = self._of_price(begin.form, begin.multipliers, begin.price)
+            best = max(caps, known, key=lambda proved: proved.bound)
         # Nothing is asked, nothing can be told, or a step of the restricted dual would take too long.
         hopeless = not 0 < best.bound < np.inf or self.N > _MOST_SYMBOLS
         if hopeless or time_is_up(self.deadline) or self.error - best.bound <= self.close * self.error < np.inf:
             best = best if hopeless else self._priced_again(best)
-            held, limit = held_columns, self.error
-            return SeparableCertificate(best.form, best.multipliers, best.bound, limit, best.price, held, 0)
+            return SeparableCertificate(best.form, best.multipliers, best.bound, self.error, best.price, held, 0)
         if self.N > _EACH_ITSELF:
             self.dual = replace(self.dual, families=_families(self.prior, diagonal, self.pricing.limits))
-        return self._searched(best, self._first(diagonal, best), held_columns)
+        return self._searched(best, self._first(diagonal, caps), held)
 
     def _searched(self, best: _Proved, first: Floats, held_columns: Floats) -> SeparableCertificate:
         """Return the best certificate of rounds that begin with parameters inside the domain of the dual."""
@@ -294,7 +298,9 @@ class _Rounds:
     def _proved(
         self, form: QuadraticForm, multipliers: Floats, deadline: float | None, near: float | None = None
     ) -> _Proved:
-        price = self.pricing.price(form, multipliers, 6 * self.N, near, deadline)
+        return self._of_price(form, multipliers, self.pricing.price(form, multipliers, 6 * self.N, near, deadline))
+
+    def _of_price(self, form: QuadraticForm, multipliers: Floats, price: Price) -> _Proved:
         root, eta = root_trace_down(form, self.prior, self.workload)
         total = total_up(multipliers, price.upper, eta, self.pricing.limits)
         return _Proved(lower_bound(root, total), form, multipliers, total, root, price)

@@ -5,7 +5,7 @@ import pytest
 
 import mechdesign as md
 from mechdesign.optimize.estimation.column_search import ColumnSearch
-from mechdesign.optimize.estimation.exchange import MOST_COLUMNS, orthogonal_gaussians, sweeps
+from mechdesign.optimize.estimation.exchange import MOST_COLUMNS, moved, orthogonal_gaussians, sweeps
 from mechdesign.optimize.estimation.interior_point import solve
 from mechdesign.utility.query_variances import variances_of_matrix
 
@@ -66,3 +66,26 @@ def test_a_design_of_many_categories_is_bounded_from_both_sides():
     assert design.certificate.lower_bound <= optimum * (1 + 1e-9)
     assert design.certificate.lower_bound >= 0.999 * optimum
     assert optimum * (1 - 1e-9) <= design.value <= 1.03 * optimum
+
+
+@pytest.mark.parametrize("fixed", [0, 40])
+def test_a_sweep_of_weighted_columns_lowers_the_error(fixed):
+    """From weights by interior points on; the first columns stay, and rows sum to 1."""
+    ball, W = md.L1Ball.from_counts([300 // (k + 1) + 3 for k in range(30)], radius="1/10"), np.eye(30)
+    search = search_for(ball, float(np.e), W)
+    columns = search.first()
+    point = solve(columns, ball.prior, W, 1e-3)
+    weights = point.weights
+    others, repaired = moved(columns, weights, W, search._oracle, np.random.default_rng(0), None, fixed)
+    np.testing.assert_array_equal(others[:, :fixed], columns[:, :fixed])
+    assert (others != columns).any()
+    np.testing.assert_allclose(others @ repaired, 1, atol=1e-11)
+    errors = [variances_of_matrix(A, ball.prior, W).sum() for A in (columns * weights, others * repaired)]
+    assert errors[1] < 0.999 * errors[0]
+
+
+def test_columns_without_all_directions_stay():
+    columns, weights = np.array([[1.0, 1.0], [1.0, 1.0], [1.0, 1.0]]), np.array([0.5, 0.5])
+    oracle = search_for(md.L1Ball([0.5, 0.25, 0.25]), 2.0, np.eye(3))._oracle
+    found = moved(columns, weights, np.eye(3), oracle, np.random.default_rng(0), None)
+    assert found == (columns, weights)

@@ -43,10 +43,11 @@ def told_to(bounds):
     return lambda line: bounds.append(float(line.split()[4][:-1]))
 
 
-def certified(ball, epsilon=1.0, workload=None, **options):
+def certified(ball, epsilon=1.0, workload=None, begin=None, deadline=None, **options):
     pricing = SeparablePricing(ball, float(np.exp(epsilon)))
     W = np.eye(ball.size) if workload is None else workload
-    return certificate_for_many(pricing, W, np.empty((ball.size, 0)), None, **options)
+    begin = np.empty((ball.size, 0)) if begin is None else begin
+    return certificate_for_many(pricing, W, begin, deadline, **options)
 
 
 @pytest.mark.sampled
@@ -110,6 +111,15 @@ def test_symbols_without_mass_are_covered():
     ball = md.L1Ball.from_counts([50, 30, 20, 0], radius="0.1")
     found = certified(ball)
     assert 0 < found.lower_bound < np.inf
+
+
+def test_a_search_goes_on_from_a_known_certificate():
+    ball = ball_of("occupation", delta="1e-9")
+    first = certified(ball, close=1e-3)
+    assert certified(ball, begin=first, deadline=0.0).lower_bound >= first.lower_bound
+    again = certified(ball, begin=first, close=1e-3)
+    assert again.lower_bound >= first.lower_bound
+    assert again.rounds < first.rounds / 2
 
 
 def test_queries_whose_answer_is_known_have_no_error():
