@@ -18,7 +18,8 @@ from mechdesign.mechanism import ExactMatrix, Optimality
 from mechdesign.optimize.certificate import priced
 from mechdesign.optimize.effective_epsilon import effective_exp_epsilon
 from mechdesign.optimize.pricing import pricing_for
-from mechdesign.optimize.pricing.branch_and_bound import BoxPricing, price_by_boxes
+from mechdesign.optimize.pricing.branch_and_bound import BoxPricing
+from mechdesign.optimize.pricing.pairs_of_pieces import PiecePricing
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.utility.objective import as_utility
 
@@ -120,24 +121,21 @@ def _bound(mechanism: md.Mechanism, problem: md.DesignProblem, name: str) -> flo
         return float("inf") * (-1 if problem.utility.minimised else 1)
     if claim.utility != problem.utility or not claim.within_simplex or not is_weaker(guarantee, problem):
         raise GuaranteeError.optimality_false(f"{name} claims a bound for another problem than its instance")
-    if not _is_proved_by_boxes(md.DesignProblem(guarantee.uncertainty, guarantee.sides, claim.utility), claim):
+    if not _is_proved_by_search(md.DesignProblem(guarantee.uncertainty, guarantee.sides, claim.utility), claim):
         md.verify(mechanism)
     return claim.bound
 
 
-def _is_proved_by_boxes(problem: md.DesignProblem, claim: Optimality) -> bool:
+def _is_proved_by_search(problem: md.DesignProblem, claim: Optimality) -> bool:
     """Return whether branch and bound proves a bound; it ends as soon as it does, where `md.verify` goes on."""
     if problem.utility.f_information is None or not problem.uncertainty.limits_entries:
         return False
     exp_epsilon, floor = effective_exp_epsilon(problem), problem.sides.floor_down
-    pricing = pricing_for(problem.uncertainty, exp_epsilon, as_utility(problem.utility), floor)
-    if not isinstance(pricing, BoxPricing):
-        return False
     multipliers, target = np.array(claim.multipliers), claim.bound - math.fsum(claim.multipliers)
-    found = price_by_boxes(
-        pricing.uncertainty, exp_epsilon, pricing.utility, multipliers, least=pricing.least, target=target
-    )
-    return priced(problem, multipliers, lambda _: found).bound <= claim.bound
+    pricing = pricing_for(problem.uncertainty, exp_epsilon, as_utility(problem.utility), floor, target)
+    if not isinstance(pricing, BoxPricing | PiecePricing):
+        return False
+    return priced(problem, multipliers, pricing.price).bound <= claim.bound
 
 
 def is_weaker(guarantee: md.Guarantee, problem: md.DesignProblem) -> bool:

@@ -32,6 +32,7 @@ from mechdesign.optimize.pricing.choice import (
     COUNT_TABLES,
     EXTREME_RAYS,
     KNAPSACK,
+    PIECE_PAIRS,
     SET_PAIRS,
     Priced,
     PricedBy,
@@ -350,6 +351,11 @@ _ONE_BY_ONE: tuple[Method, ...] = (
     _of_columns(COUNT_TABLES, "generates columns, priced by subset-sum tables over the counts of a ball", closes=True),
     _of_columns(
         SET_PAIRS, "generates columns, priced by all pairs of sets of categories above a lower probability", closes=True
+    ),
+    _of_columns(
+        PIECE_PAIRS,
+        "generates columns, priced by branch and bound over pairs of pieces of a lower probability",
+        closes=False,
     ),
     _of_columns(EXTREME_RAYS, "solves one linear program over all extreme rays", closes=True),
     _of_columns(KNAPSACK, "generates columns, priced by a search near the fractional knapsack of a ball", closes=False),

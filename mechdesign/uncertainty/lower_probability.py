@@ -16,12 +16,16 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Collection, Sequence
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mechdesign.numerics.arrays import Floats
 from mechdesign.uncertainty.base import UncertaintySet
+
+if TYPE_CHECKING:
+    from mechdesign.uncertainty.pieces import PieceSet
 
 
 class LowerProbability(UncertaintySet):
@@ -40,6 +44,11 @@ class LowerProbability(UncertaintySet):
     def supermodular(self) -> bool:
         """Whether f is supermodular, so that its sum along a column is the support function."""
         return True
+
+    @property
+    def piece_set(self) -> PieceSet | None:
+        """The set itself if f is the greatest of a few pieces, or else None."""
+        return None
 
     @abstractmethod
     def along(self, order: Sequence[int]) -> tuple[list[int], int]:

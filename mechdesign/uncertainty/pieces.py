@@ -187,6 +187,11 @@ class PieceSet(LowerProbability):
         return self.l1_ball
 
     @property
+    def piece_set(self) -> PieceSet:
+        """The set itself."""
+        return self
+
+    @property
     @abstractmethod
     def pieces(self) -> tuple[Piece, ...]:
         """The pieces."""
@@ -223,7 +228,7 @@ class PieceSet(LowerProbability):
         return [row[:N] for row in rows], [row[N] for row in rows], common
 
     @cached_property
-    def _matrix(self) -> tuple[Floats, Floats]:
+    def in_floats(self) -> tuple[Floats, Floats]:
         """The masses, shape (k, N), and slacks, shape (k,), as floats."""
         return (
             np.array([[float(q) for q in piece.masses] for piece in self.pieces]),
@@ -255,7 +260,7 @@ class PieceSet(LowerProbability):
         return greatest, common
 
     def _floats_along(self, orders: np.ndarray[tuple[int, int], np.dtype[np.intp]]) -> Floats:
-        masses, slacks = self._matrix
+        masses, slacks = self.in_floats
         values = np.zeros(orders.shape)
         for row, slack in zip(masses, slacks, strict=True):
             np.maximum(values, np.cumsum(row[orders], axis=0) - slack, out=values)
@@ -276,7 +281,7 @@ class PieceSet(LowerProbability):
         Q = np.maximum(self.as_vector(prior), 0.0)
         total = Q.sum()
         if np.isfinite(total) and total > 0:
-            masses, slacks = self._matrix
+            masses, slacks = self.in_floats
             for step in _STEPS_INSIDE:
                 drawn: Floats = (1 - step) * (Q / total) + step * self.prior
                 if (np.maximum(masses - drawn, 0.0).sum(axis=1) <= slacks).all():
@@ -302,7 +307,7 @@ class PieceSet(LowerProbability):
         of_v: list[object] = [I, None, -ones]
         of_u: list[list[object]] = []
         width = 3 + 2 * len(self.pieces)
-        for place, (row, slack) in enumerate(zip(*self._matrix, strict=True)):
+        for place, (row, slack) in enumerate(zip(*self.in_floats, strict=True)):
             of_h += [coo_array(row[None, :]), coo_array(np.array([[-slack]]))]
             of_v += [-I, None]
             above: list[object] = [None] * width

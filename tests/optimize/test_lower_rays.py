@@ -13,9 +13,10 @@ from tolerances import ALGEBRA, CERTIFIED
 import mechdesign as md
 from mechdesign.optimize.lower_rays import LowerRays
 from mechdesign.optimize.pricing import check_listable, price_by_listing, pricing_for
-from mechdesign.optimize.pricing.branch_and_bound import BoxPricing, price_by_boxes
+from mechdesign.optimize.pricing.branch_and_bound import price_by_boxes
 from mechdesign.optimize.pricing.listing import lower_probability_of
 from mechdesign.optimize.pricing.pairs_both_sides import TwoSidedPairPricing
+from mechdesign.optimize.pricing.pairs_of_pieces import PiecePricing
 from mechdesign.optimize.pricing.pairs_of_sets import PairPricing
 from mechdesign.optimize.rays import Rays
 from mechdesign.uncertainty import Box, EventSet, LowerLimits, RelativeBall
@@ -171,9 +172,9 @@ def test_eleven_symbols_are_designed_alike_by_pairs_by_the_list_and_by_boxes(mon
         assert paired.value == pytest.approx(listed.value, rel=2e-7)
 
 
-def test_more_symbols_than_pairs_can_be_priced_for_are_priced_by_boxes():
+def test_more_symbols_than_pairs_can_be_priced_for_are_priced_by_pieces():
     known = LowerLimits.from_counts(range(200, 217), "0.01")
-    assert isinstance(pricing_for(known, 1.1, md.MutualInformation()), BoxPricing)
+    assert isinstance(pricing_for(known, 1.1, md.MutualInformation()), PiecePricing)
     with raises("no-method", "17", "1.3e+08"):
         check_listable(known, 1.1)
 

@@ -109,7 +109,7 @@ def test_the_method_taken_is_the_one_that_design_takes():
         ("float prior", 17, "knapsack"),
         ("lower limits", 10, "extreme-rays"),
         ("lower limits", 11, "set-pairs"),
-        ("lower limits", 17, "boxes"),
+        ("lower limits", 17, "piece-pairs"),
         ("product", 2, "extreme-rays"),
         ("product", 6, "boxes"),
         ("hull", 6, "extreme-rays"),

@@ -17,6 +17,7 @@ from mechdesign.optimize.pricing.by_counts import CountPricing
 from mechdesign.optimize.pricing.knapsack import KnapsackPricing
 from mechdesign.optimize.pricing.listing import ListedPricing, check_listable, lower_probability_of
 from mechdesign.optimize.pricing.pairs_both_sides import TwoSidedPairPricing
+from mechdesign.optimize.pricing.pairs_of_pieces import PiecePricing
 from mechdesign.optimize.pricing.pairs_of_sets import MOST_PRICED_SYMBOLS, PairPricing
 from mechdesign.optimize.pricing.price import BallPricing, Pricing
 from mechdesign.optimize.ways import Way, first
@@ -108,6 +109,16 @@ def _by_pairs(priced: Priced) -> Pricing | str:
     return PairPricing(lower, priced.exp_epsilon, information)
 
 
+def _by_pieces(priced: Priced) -> Pricing | str:
+    lower, information = priced.uncertainty.lower_probability, _unlisted(priced, capped=False)
+    pieces = None if lower is None or not lower.supermodular else lower.piece_set
+    if pieces is None:
+        return f"the set of priors is {priced.uncertainty.kind}, not one above a lower probability of pieces"
+    if isinstance(information, str):
+        return information
+    return PiecePricing(pieces, priced.exp_epsilon, information, priced.target)
+
+
 def listed_pricing(priced: Priced) -> ListedPricing | str:
     """Return the pricing of all extreme rays, or why they are not listed."""
     try:
@@ -141,8 +152,13 @@ SET_PAIRS: PricedBy = Way(
 )
 EXTREME_RAYS: PricedBy = Way("extreme-rays", _list_is_quick, listed_pricing)
 KNAPSACK: PricedBy = Way("knapsack", lambda _: True, _by_knapsack)
+PIECE_PAIRS: PricedBy = Way(
+    "piece-pairs",
+    lambda priced: priced.uncertainty.ball is None and priced.uncertainty.size > MOST_PRICED_SYMBOLS,
+    _by_pieces,
+)
 BOXES: PricedBy = Way("boxes", lambda _: True, _by_boxes)
-PRICINGS: tuple[PricedBy, ...] = (COUNT_TABLES, SET_PAIRS, EXTREME_RAYS, KNAPSACK, BOXES)
+PRICINGS: tuple[PricedBy, ...] = (COUNT_TABLES, SET_PAIRS, PIECE_PAIRS, EXTREME_RAYS, KNAPSACK, BOXES)
 """All ways, in order."""
 
 
