@@ -19,6 +19,7 @@ MUTABLE = {
     "_Fixed",
     "_Cases",
     "TailRanges",
+    "ColumnsOfStates",
 }  # what one search has found so far
 
 
