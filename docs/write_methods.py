@@ -52,7 +52,7 @@ pricing confirms it. What each kind of set and objective costs stands under [lim
 
 ## Examples
 
-The method that is taken for falling counts at epsilon 1, by the number of symbols; "none" where no method covers the
+The method that is taken for falling counts at epsilon 1, by the number of categories; "none" where no method covers the
 problem.
 """
 

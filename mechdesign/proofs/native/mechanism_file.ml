@@ -312,13 +312,11 @@ and union judge t names =
 
 (* A secret: its values, the set of its laws, those of the laws of the data given each of its values, and words. *)
 
-let short value = ignore (text ~longest:200 value)
-
 let secret judge t names =
   let a = table (get (fields "secret" t) "secret") in
   let a = fields "name useful values counts" ~others:"limits not_protected" a in
-  List.iter (fun key -> short (get a key)) [ "name"; "useful" ];
-  need (get a "name" <> get a "useful") "two columns have names";
+  let name key = text ~longest:200 (get a key) in
+  need (name "name" <> name "useful" && name "name" <> "" && name "useful" <> "") "two columns have names";
   if given a "not_protected" then ignore (text (get a "not_protected"));
   let values = labels ~whole:true (get a "values") and size = List.length names in
   let rows = List.map counts_of (list_of (get a "counts")) in

@@ -173,9 +173,8 @@ def test_the_search_ends_where_the_bound_no_longer_rises(radius):
         last = _PATIENCE_ENOUGH if enough == 0 else _PATIENCE
         assert found.rounds < 40
         assert found.lower_bound > 0
-        assert (
-            bounds[-1] <= bounds[-1 - last] * (1 + _RISE) * (1 + DIGITS)
-            or found.lower_bound >= (1 - 3e-4) * found.limit
+        assert found.lower_bound >= (1 - 3e-4) * found.limit or bounds[-1] <= bounds[-1 - last] * (1 + _RISE) * (
+            1 + DIGITS
         )
     assert rounds[0.0] <= rounds[np.inf]
 

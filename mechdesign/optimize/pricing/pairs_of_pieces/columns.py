@@ -18,6 +18,7 @@ OUTSIDE, IN, BETWEEN = 0, 1, 2
 
 _KEPT, _CLIMBING, _MOST_MOVES = 100, 40, 30
 _LIGHTEST = 1e-9
+_MOST_ENDS = 60  # of sets along an order of the symbols: all of them are a million numbers a column for hundreds
 
 States = NDArray[np.int8]
 
@@ -61,7 +62,8 @@ class ColumnsOfStates:
     def climb(self, deadline: float | None = None) -> None:
         """Improve columns by moving one symbol, from pairs of sets along two orders of the symbols."""
         N = self.multipliers.size
-        inner, outer = (side.ravel() for side in np.meshgrid(np.arange(N + 1), np.arange(N + 1)))
+        ends = np.unique(np.linspace(0, N, min(N, _MOST_ENDS) + 1).astype(int))
+        inner, outer = (side.ravel() for side in np.meshgrid(ends, ends))
         inner, outer = inner[inner <= outer, None], outer[inner <= outer, None]
         chains = []
         for order in (self.multipliers / np.maximum(self.prior, _LIGHTEST), self.multipliers):

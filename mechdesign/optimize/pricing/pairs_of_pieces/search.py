@@ -31,7 +31,7 @@ from mechdesign.utility import FInformation
 
 METHOD = "branch and bound over pairs of pieces"
 MOST_CASES, FEW_CASES = 100_000, 4_000
-_BATCH = 256
+_BATCH, _MOST_TERMS = 256, 1 << 15  # cases, and their symbols, that are bounded together: a limit is looked at between
 _STEPS = 40
 _CLOSE = 1e-8
 _POOR = 0.1  # a division that lowers what is left to prove by a smaller share
@@ -131,6 +131,7 @@ class _PairSearch:
         self.found, self.table, self.target = found, found.table, target
         self.prior, self.multipliers, self.utility = found.prior, found.multipliers, found.utility
         self.looked_at = 0
+        self._batch = min(_BATCH, max(1, _MOST_TERMS // self.prior.size))
         self.least = (1 / found.exp_epsilon) * (1 - 4 * _EPS)
         f = np.abs(np.asarray(self.utility.f(np.array([0.0, 1.0, 2 * found.exp_epsilon])), dtype=float))
         self._scale = 1 + float(f.max())
@@ -150,15 +151,15 @@ class _PairSearch:
         todo, waiting = list(first), list[tuple[float, int, Case]]()
         most += len(todo)
         while True:
-            for start in range(0, len(todo), _BATCH):
-                for case in self._bounded(todo[start : start + _BATCH]):
+            for start in range(0, len(todo), self._batch):
+                for case in self._bounded(todo[start : start + self._batch]):
                     if case.bound <= self._enough:
                         closed = max(closed, case.bound)
                     else:
                         count += 1
                         heapq.heappush(waiting, (-case.bound, count, case))
                 if time_is_up(deadline):
-                    left = [case.bound for case in todo[start + _BATCH :]]
+                    left = [case.bound for case in todo[start + self._batch :]]
                     return max(closed, self.found.greatest, *left, *(-held[0] for held in waiting[:1]))
             greatest = -waiting[0][0] if waiting else -math.inf
             if greatest <= self._enough or self.looked_at >= most:
