@@ -83,10 +83,19 @@ def test_priors_of_the_hull_are_those_of_the_formulas():
     assert [list(prior) for prior in FILES["hull-12"].problem.uncertainty.priors] == expected
 
 
+OF_BOTH_PARTS = ("adult-hours-per-week-explained-variance",)
+
+
 @pytest.mark.skipif(not ADULT.exists(), reason="the Adult data are not beside the project")
 @pytest.mark.parametrize("stem", [stem for stem in FILES if stem.startswith(tuple(COLUMNS))])
 def test_committed_counts_are_those_of_the_data(stem):
     column = next(column for start, column in COLUMNS.items() if stem.startswith(start))
     known = FILES[stem].problem.uncertainty
     counted = count_column(ADULT, column, header=False)
-    assert dict(zip(known.labels, known.evidence.counts, strict=True)) == counted
+    if stem in OF_BOTH_PARTS:  # of which the first lies beside the project
+        assert all(
+            counted.get(label, 0) <= count for label, count in zip(known.labels, known.evidence.counts, strict=True)
+        )
+        assert sum(known.evidence.counts) == 48_842
+    else:
+        assert dict(zip(known.labels, known.evidence.counts, strict=True)) == counted
