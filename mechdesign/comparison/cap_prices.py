@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from math import inf
 
 from mechdesign.errors import InputError, SolverError
@@ -58,7 +59,7 @@ def checked_caps(problem: DesignProblem, caps: Iterable[object] | None = None) -
     Raises
     ------
     InputError
-        If the problem has a cap or lower of its own, or a cap is not a number from 0 on.
+        If the problem has a cap or lower of its own, a cap is not a number from 0 on, or one is given twice.
     """
     sides = problem.sides
     if sides.below is not None:
@@ -69,6 +70,8 @@ def checked_caps(problem: DesignProblem, caps: Iterable[object] | None = None) -
     chosen = sorted((Epsilon.of(cap, "cap") for cap in every), key=lambda cap: cap.exp_down)
     if not chosen:
         raise InputError.wrong_size("caps is empty; accepted: at least one cap in nats, such as 2")
+    if twice := next((one for one, other in pairwise(chosen) if one == other), None):
+        raise InputError.conflicting_arguments(f"caps name {twice} more than once; give each cap once")
     return chosen
 
 

@@ -44,6 +44,7 @@ def test_a_design_at_hand_is_not_made_again():
         ("conflicting-arguments", {"lower": 2}, None),
         ("wrong-size", {}, []),
         ("epsilon-out-of-range", {}, ["x"]),
+        ("conflicting-arguments", {}, [2, 3, "2.0"]),
     ],
 )
 def test_caps_that_cannot_be_tried_are_refused(code, sides, caps):
