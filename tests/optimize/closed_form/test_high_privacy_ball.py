@@ -124,13 +124,16 @@ def information(u):
 FUNCTIONS = {md.MutualInformation: information, md.ChiSquare: lambda u: (u - 1) ** 2}
 
 
+def worth_of_mass(q, x, d, f):
+    """Return H of the proof for a set of mass q as a ball."""
+    low, high = 1 - d * (1 - q) / (q + x), 1 + d * q / (q + x)
+    return arb_of(q + x) * (arb_of(q) * f(arb_of(low)) + arb_of(1 - q) * f(arb_of(high)))
+
+
 def dual_of_the_proof(P, t, e, f):
     """Return C and lambda as balls."""
     x, d = e * t, e - 1
-    H = []
-    for p in P:
-        low, high = 1 - d * (1 - p) / (p + x), 1 + d * p / (p + x)
-        H.append(arb_of(p + x) * (arb_of(p) * f(arb_of(low)) + arb_of(1 - p) * f(arb_of(high))))
+    H = [worth_of_mass(p, x, d, f) for p in P]
     C = sum(H, arb(0)) / arb_of(1 + len(P) * x)
     return C, [(C * arb_of(p + x) - h) / arb_of(d) for p, h in zip(P, H, strict=True)]
 
@@ -160,6 +163,44 @@ def test_no_set_is_worth_more_than_the_dual_says(utility, counts, wide, strong):
             worth = sum((arb_of(p) * f(arb_of(1 + each)) for p, each in zip(P, w, strict=True)), arb(0))
             bound = C + sum((arb_of(each) * y for each, y in zip(w, lam, strict=True)), arb(0))
             assert worth.overlaps(bound) if sum(inside) == 1 else worth < bound or (t == 0 and worth.overlaps(bound))
+
+
+def squared_hellinger(u):
+    return (u.sqrt() - 1) ** 2
+
+
+def at_the_greatest_epsilon(p):
+    """Return x and d for t = p, where epsilon is the greatest that the theorem takes."""
+    e = 1 / (1 - 2 * p)
+    return e * p, e - 1
+
+
+def test_the_bound_of_c_does_not_prove_squared_hellinger():
+    p, a = Fraction(1, 13), Fraction(6, 13)
+    x, d = at_the_greatest_epsilon(p)
+    with working_precision(256):
+        H = {q: worth_of_mass(q, x, d, squared_hellinger) for q in (p, a, 2 * a)}
+        ratio = (2 * H[a] - H[2 * a]) / (arb_of(x / (p + x)) * H[p])
+        assert arb("0.9895") < ratio < arb("0.9896")
+
+
+@pytest.mark.parametrize(
+    ("many", "times", "least", "below"),
+    [
+        (1, Fraction(13, 10), "1.9", "2"),
+        (10, Fraction(23, 10), "1.28", "1.3"),
+        (100, Fraction(19, 4), "1.06", "1.07"),
+        (10**6, Fraction(97), "1.00014", "1.00015"),
+    ],
+)
+def test_with_c_itself_squared_hellinger_has_no_margin(many, times, least, below):
+    """Many categories of mass p = t and two of a multiple: the set of these two is the one that is nearly too much."""
+    p = 1 / (many + 2 * times)
+    a, (x, d) = times * p, at_the_greatest_epsilon(p)
+    with working_precision(256):
+        H = {q: worth_of_mass(q, x, d, squared_hellinger) for q in (p, a, 2 * a)}
+        C = (many * H[p] + 2 * H[a]) / arb_of(1 + (many + 2) * x)
+        assert arb(least) < (2 * H[a] - H[2 * a]) / (arb_of(x) * C) < arb(below)
 
 
 AT_THE_BORDER = [
