@@ -383,7 +383,7 @@ def test_an_exponent_may_begin_with_zeros(number, status, asked):
 
 @pytest.mark.parametrize(
     ("schema", "kind"),
-    [("windows", "windows"), ("records", "views of records"), ("prefix-windows", "windows of prefixes")],
+    [("windows", "windows"), ("prefix-windows", "windows of prefixes")],
 )
 def test_files_of_other_kinds_are_refused_by_name(tmp_path, schema, kind):
     path = tmp_path / "m.json"

@@ -95,9 +95,9 @@ let failure a =
     Printf.sprintf "; delta = %s by %s samples%s" written (Integers.to_digits k)
       (if asserted then " (asserted, not shown)" else "")
 
-(* Sets: each is a term, words for it, words for its delta, which may be taken as given, and, but for sets that are made of
-   priors or of others, whether a prior is in it. *)
-type set = { term : priors; words : string; delta : string; given : bool; holds : (Number.t list -> bool) option }
+(* Sets: each is a term, words for it, words for its delta, which may be taken as given, how many deltas in it are, and, but
+   for sets that are made of priors or of others, whether a prior is in it. *)
+type set = { term : priors; words : string; delta : string; given : bool; taken : int; holds : (Number.t list -> bool) option }
 
 let told set = if set.given then set.delta ^ " is taken as given" else set.delta
 let marks = [ "box"; "lower-limits"; "l1-box"; "relative-ball"; "event-set"; "priors"; "factors"; "secret"; "sets" ]
@@ -140,7 +140,8 @@ let ball judge t size =
   in
   need ~status:1 (verdict <> Samples.False) "delta is false: the samples do not support the radius";
   let far q = sum_of (List.map2 (fun p q -> magnitude (sub p q)) masses q) in
-  { term = ball_term weights radius; words; delta; given = verdict = Samples.Undecided; holds = Some (fun q -> le (far q) radius) }
+  { term = ball_term weights radius; words; delta; given = verdict = Samples.Undecided;
+    taken = Bool.to_int (verdict = Samples.Undecided); holds = Some (fun q -> le (far q) radius) }
 
 let keys_of = function
   | "box" -> "lower upper"
@@ -208,7 +209,7 @@ let limits mark t size =
   let told = List.filter (fun key -> has key a) [ "radius"; "alpha"; "gamma" ] in
   let told = String.concat ", " (List.map (fun key -> key ^ " = " ^ as_written key a) told) in
   let words = "in its " ^ mark ^ if told = "" then "" else " (" ^ told ^ ")" in
-  { term; words; delta; given = delta <> ""; holds = Some holds }
+  { term; words; delta; given = delta <> ""; taken = Bool.to_int (delta <> ""); holds = Some holds }
 
 let weights_of_mixture a size =
   if given a "weights" then begin
@@ -231,7 +232,7 @@ let hull t size =
   weights_of_mixture a (List.length rows);
   let common = List.fold_left (fun c row -> lcm c (sum row)) unit rows in
   let even row = List.map (( *! ) (common /! sum row)) row in
-  { term = Hull (List.map even rows); delta = ""; given = false; holds = None;
+  { term = Hull (List.map even rows); delta = ""; given = false; taken = 0; holds = None;
     words = Printf.sprintf "that mixes its %d priors" (List.length rows) }
 
 let rec known judge t names =
@@ -267,7 +268,7 @@ and product judge t names =
         inner.words (told inner)
     in
     { term = Pairs (nat (List.length rows), outer.term, nat (List.length columns), inner.term); words; delta = ""; given = false;
-      holds = None }
+      taken = outer.taken + inner.taken; holds = None }
   | _ -> raise (Stop (2, "a product has two factors"))
 
 and union judge t names =
@@ -281,6 +282,7 @@ and union judge t names =
   let found = List.map (fun t -> known judge t names) sets in
   if given a "names" then need (List.length (labels ~whole:true (get a "names")) = count) "there is a name for each set";
   weights_of_mixture a count;
+  let taken = List.fold_left (fun n s -> n + s.taken) 0 found in
   let delta =
     match List.filter (( <> ) "") (List.map (fun s -> s.delta) found) with
     | [] -> ""
@@ -299,7 +301,7 @@ and union judge t names =
       if le far (whole (z 2)) then far else whole (z 2)
     in
     need ~status:1 (List.for_all (fun t -> le (reach t) radius) sets) "the cover does not hold each set";
-    { term = whole_cover.term; delta; given = false; holds = None;
+    { term = whole_cover.term; delta; given = false; taken; holds = None;
       words = Printf.sprintf "within %s (l1) of the center of the ball that holds its %d sets" (as_written "radius" cover) count }
   end
   else
@@ -308,7 +310,7 @@ and union judge t names =
       | s :: rest -> Either (s.term, joined rest)
       | [] -> raise (Stop (2, "there are no sets"))
     in
-    { term = joined found; delta; given = false; holds = None; words = Printf.sprintf "in one of its %d sets or mixed from these" count }
+    { term = joined found; delta; given = false; taken; holds = None; words = Printf.sprintf "in one of its %d sets or mixed from these" count }
 
 (* A secret: its values, the set of its laws, those of the laws of the data given each of its values, and words. *)
 
@@ -378,19 +380,22 @@ let epsilon_of value =
 (* A promise about the data, or about a secret. *)
 type promised = Of_data of file | Of_secret of secret_file
 (* Where it may break: at inputs, or at values of the secret. *)
-type t = { file : promised; rows : Integers.z list list; bits : int; places : string list; reports : string list; promise : string }
+(* Of a promise about the data, also how many deltas are taken as given. *)
+type t = { file : promised; rows : Integers.z list list; bits : int; places : string list; reports : string list;
+           promise : string; taken : int }
+
+(* Whether a file is of a kind, whatever its version is. *)
+let is_of kind t =
+  match List.assoc_opt "schema" t with
+  | Some (Json.Text s) -> String.starts_with ~prefix:("mechdesign/" ^ kind ^ "/") s
+  | _ -> false
 
 (* Files of other kinds are refused by name. *)
 let check_kind t =
-  let begins prefix = match List.assoc_opt "schema" t with
-    | Some (Json.Text s) -> String.length s >= String.length prefix && String.sub s 0 (String.length prefix) = prefix
-    | _ -> false in
-  List.iter
-    (fun (schema, kind) ->
-      need (not (begins ("mechdesign/" ^ schema ^ "/")))
-        ("the file holds " ^ kind ^ ", which this program does not decide; mechdesign verify --machine-checked does"))
-    [ ("windows", "windows"); ("records", "views of records") ];
-  need (not (begins "mechdesign/prefix-windows/")) "the file holds windows of prefixes, which this program does not decide"
+  need (not (is_of "windows" t))
+    "the file holds windows, which this program does not decide; mechdesign verify --machine-checked does";
+  need (not (is_of "prefix-windows" t)) "the file holds windows of prefixes, which this program does not decide";
+  need (not (is_of "records" t)) "the file holds views of records, and a file of one mechanism is wanted here"
 
 (* The judge of deltas, which may leave all undecided, is that of Samples. *)
 let of_json ?(judge = Samples.verdict) content =
@@ -414,9 +419,9 @@ let of_json ?(judge = Samples.verdict) content =
     "a wrong schema for this guarantee";
   let own = List.filter (fun (key, _) -> not (List.mem key [ "epsilon"; "lower"; "cap"; "maximal_leakage" ])) guarantee in
   let is_secret = List.filter (fun key -> List.mem_assoc key own) ("center" :: "counts" :: marks) = [ "secret" ] in
-  let about, places, words =
-    if is_secret then let values, law, inner, words = secret judge own names in (Either.Right (law, inner), values, words)
-    else let set = known judge own names in (Either.Left set.term, names, set.words ^ told set)
+  let about, places, words, taken =
+    if is_secret then let values, law, inner, words = secret judge own names in (Either.Right (law, inner), values, words, 0)
+    else let set = known judge own names in (Either.Left set.term, names, set.words ^ told set, set.taken)
   in
   let eps = epsilon_of (get guarantee "epsilon") in
   let side key = if given guarantee key then Some (epsilon_of (get guarantee key)) else None in
@@ -440,4 +445,4 @@ let of_json ?(judge = Samples.verdict) content =
     Printf.sprintf "epsilon = %s%s%s%s at every prior %s%s" (line (text (get guarantee "epsilon"))) (written "lower")
       (written "cap") (written "maximal_leakage") words constraints
   in
-  { file; rows; bits; places; reports; promise }
+  { file; rows; bits; places; reports; promise; taken }

@@ -1,9 +1,9 @@
-(* The promise of a mechanism file, decided by the test that is proved in Check.v and Columns.v. *)
+(* The promise of a file, decided by the tests that are proved in Check.v, Columns.v, Secret.v and RecordsColumns.v. *)
 open Checker
 open Number
 
 let usage =
-  "pmlcheck FILE.json: is the promise of a mechanism file true? Status 0: guaranteed; 1: false; 2: malformed; 3: undecided.\n\
+  "pmlcheck FILE.json: is the promise of a mechanism file true, or of views of records? Status 0: guaranteed; 1: false; 2: malformed; 3: undecided.\n\
    pmlcheck --read-back FILE.v FILE.json: is this the certificate of this file? (coqc FILE.v checks its proof.)\n\
    pmlcheck --canonical FILE: print the integers and the promise of a mechanism file, or of a certificate, as JSON.\n\
    pmlcheck --version: print whose integers it computes with."
@@ -16,21 +16,21 @@ let content path =
   close_in channel;
   text
 
-let mechanism ?judge path =
+let parsed path =
   let text = content path in
   need ~status:3 (not (String.length text > 1 && String.sub text 0 2 = "PK"))
     "an NPZ file is beyond this program: give the JSON";
-  Mechanism_file.of_json ?judge (Json.parse text)
+  Json.parse text
 
 let is_certificate path = Filename.check_suffix path ".v"
 (* What the file says, whether its delta is true or not. *)
-let said path = (mechanism ~judge:(fun _ _ _ _ _ -> Samples.Undecided) path).file
+let said path = (Mechanism_file.of_json ~judge:(fun _ _ _ _ _ -> Samples.Undecided) (parsed path)).file
 
 let term path =
   if is_certificate path then Certificate.(file_of_term (fst (term_in (content path)))) else said path
 
-let decided path =
-  let found = mechanism path in
+let decided_mechanism content =
+  let found = Mechanism_file.of_json content in
   let holds, refusals, place =
     match found.file with
     | Mechanism_file.Of_data f -> (check_by_columns f, (fun () -> refused f), "input")
@@ -50,6 +50,11 @@ let decided path =
     | [] -> need false ~status:3 "the proved test says no, and names no output that breaks the guarantee; report this file"
   end;
   "guaranteed: " ^ found.promise
+
+let decided path =
+  match parsed path with
+  | Json.Table t when Mechanism_file.is_of "records" t -> "guaranteed: " ^ Records_file.decided t
+  | content -> decided_mechanism content
 
 let read_back proof file =
   let wanted = Certificate.canonical (said file) in
