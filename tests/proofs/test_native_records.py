@@ -106,8 +106,8 @@ def test_files_that_were_changed(asked, rounds):
 
 
 TINY = Fraction(1, 10**30)
-TWO = [view(["smokes"], ["no", "yes"], learnt((50, 50), "1e-3"), 1, "log(5)"),
-       view(["drinks"], ["no", "yes"], learnt((40, 60), "1e-9"), 3, "log(4)")]  # fmt: skip
+TWO = [view(["smokes"], ["no", "yes"], learnt((500, 500), "1e-3"), 1, "log(5)"),
+       view(["drinks"], ["no", "yes"], learnt((400, 600), "1e-9"), 3, "log(4)")]  # fmt: skip
 SUM = Fraction("1e-3") + Fraction("1e-9")
 
 
