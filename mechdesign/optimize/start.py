@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 from mechdesign.numerics.arrays import Floats
 from mechdesign.optimize.capped_cone import raised_power, with_least
 from mechdesign.optimize.l1_cone import L1Cone
+from mechdesign.uncertainty import L1Ball, UncertaintySet
 from mechdesign.uncertainty.ball import Ball
 from mechdesign.uncertainty.base import NO_FLOOR, Floor
 from mechdesign.utility import FInformation
@@ -103,6 +105,29 @@ def best_mass(ball: Ball, exp_epsilon: float, utility: FInformation) -> float:
     0.25
     """
     return max(family.best(utility) for family in _families(ball, exp_epsilon))[1]
+
+
+def ball_around(known: UncertaintySet) -> L1Ball:
+    """Return an l1 ball around the center of a set that holds the set: what is private for it is private for the set.
+
+    Of a convex hull it is the least one. A piece says ``Q(S) >= a(S) - s`` for every S, so that no prior is farther
+    away than ``2 (s + sum_i (P_i - a_i)^+)``. Of other sets it holds every prior.
+
+    Examples
+    --------
+    >>> from mechdesign import ConvexHull
+    >>> print(ball_around(ConvexHull([["0.5", "0.5"], ["0.3", "0.7"]])).radius)
+    1/5
+    """
+    hull, lower, radius = known.convex_hull, known.lower_probability, Fraction(2)
+    if hull is not None:
+        apart = ([abs(q - p) for q, p in zip(prior, known.center, strict=True)] for prior in hull.priors)
+        radius = max(sum(each, Fraction(0)) for each in apart)
+    elif lower is not None and lower.piece_set is not None:
+        for piece in lower.piece_set.pieces:
+            missed = (p - a for p, a in zip(known.center, piece.masses, strict=True) if p > a)
+            radius = min(radius, 2 * sum(missed, piece.slack))
+    return L1Ball(known.center, radius)
 
 
 def start_columns(ball: Ball, exp_epsilon: float, utility: FInformation, floor: Floor = NO_FLOOR) -> Floats:

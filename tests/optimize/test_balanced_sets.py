@@ -1,6 +1,7 @@
 """A first feasible mechanism: sets of equal mass of which some combination is constant."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -13,9 +14,11 @@ from tolerances import SOLVER
 
 import mechdesign as md
 from mechdesign.optimize.pricing.by_counts import CountPricing
-from mechdesign.optimize.start import balanced_sets, center_multipliers, start_columns
+from mechdesign.optimize.start import balanced_sets, ball_around, center_multipliers, start_columns
+from mechdesign.uncertainty import Box, EventSet, L1Box, LowerLimits
 
 exps = st.sampled_from([1 + 1e-7, 1.001, 1.125, 1.5, 2.0, math.e, 5.0, 40.0, 1e9])
+pieces = st.sampled_from([Box, EventSet, L1Box, LowerLimits])
 
 
 @st.composite
@@ -101,6 +104,45 @@ def test_the_first_columns_lie_in_the_cone_and_make_a_mechanism(ball, e, utility
         solved = linprog(-utility.mu(held, ball.prior), A_eq=held, b_eq=np.ones(ball.size))
         assert solved.status == 0
         assert -solved.fun >= -SOLVER
+
+
+@settings(max_examples=examples(50))
+@given(
+    st.sampled_from([Box, EventSet, L1Box, LowerLimits]), counts(2, 6, zeros=False), st.sampled_from(["1e-9", "0.3"])
+)
+def test_no_prior_of_a_set_of_pieces_is_outside_the_ball_around_it(kind, found, delta):
+    known = kind.from_counts(found, delta)
+    values, common = known.of_every_set()
+    lost = [-Fraction(value, common) for value in values]
+    for S in range(len(lost)):
+        lost[S] += sum(p for i, p in enumerate(known.center) if S >> i & 1)
+    # Some Q has Q(S) = f(S) for any one S, and an l1 distance is twice what the set loses that loses most.
+    assert 2 * max(lost) <= ball_around(known).radius <= 2
+
+
+def test_the_ball_around_a_hull_ends_at_its_farthest_prior():
+    hull = md.ConvexHull(
+        [["0.5", "0.3", "0.2"], ["0.4", "0.4", "0.2"], ["0.45", "0.35", "0.2"]], weights=["1", "0", "0"]
+    )
+    ball = ball_around(hull)
+    assert ball.center == hull.center
+    assert ball.radius == Fraction(1, 5)
+
+
+@pytest.mark.parametrize("kind", ["box", "hull"])
+def test_a_design_for_many_categories_that_stops_at_once_is_worth_what_the_ball_around_its_set_gives(kind):
+    counts = [round(100_000 / k) for k in range(1, 101)]
+    P = [Fraction(count, sum(counts)) for count in counts]
+    if kind == "box":
+        known = Box([p * 9 / 10 for p in P], [p * 11 / 10 for p in P], center=P)
+    else:
+        known = md.ConvexHull([P, [(p + q) / 2 for p, q in zip(P, P[::-1], strict=True)]])
+    found = md.design(md.DesignProblem(known, 1, md.MutualInformation()), time_limit=0.1)
+    columns = start_columns(ball_around(known), math.e, md.MutualInformation())
+    gains = md.MutualInformation().mu(columns, known.prior)
+    first = -linprog(-gains, A_eq=columns, b_eq=np.ones(len(columns))).fun
+    assert not found.certified
+    assert found.value >= first - 1e-6 > 0.5
 
 
 @given(balls(2, 6), exps, st.sampled_from(F_INFORMATIONS))

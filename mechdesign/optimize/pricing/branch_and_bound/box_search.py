@@ -22,7 +22,7 @@ from mechdesign.optimize.pricing.branch_and_bound.box_program import (
     whole_box,
 )
 from mechdesign.optimize.pricing.price import Price
-from mechdesign.optimize.start import start_columns
+from mechdesign.optimize.start import ball_around, start_columns
 from mechdesign.uncertainty import L1Ball, UncertaintySet
 from mechdesign.utility import FInformation
 
@@ -266,15 +266,11 @@ class BoxPricing:
         self.utility = utility
 
     def start(self, deadline: float | None = None) -> Floats:
-        """Return columns of the cone, shape (N, k), with ``<P, v> = 1``; the first is (1,...,1).
-
-        Where the deadline comes first, columns that are private for every two symbols are among them.
-        """
-        size = self.uncertainty.size
-        columns = [np.ones((size, 1)), self.guess(np.zeros(size), deadline)]
-        if time_is_up(deadline):
-            columns.append(start_columns(L1Ball(self.uncertainty.center, 2), self.exp_epsilon, self.utility))
-        return np.hstack(columns)
+        """Return (1,...,1), first columns of a ball that holds the set, and good ones, shape (N, k), ``<P, v> = 1``."""
+        known = self.uncertainty
+        ball = ball_around(known) if self.least == 0 else L1Ball(known.center, 2)
+        first = start_columns(ball, self.exp_epsilon, self.utility)[:, 1:]
+        return np.hstack([np.ones((known.size, 1)), first, self.guess(np.zeros(known.size), deadline)])
 
     def centers(self) -> list[Floats]:
         """Return zeros, with which the bound is the greatest utility of any column."""

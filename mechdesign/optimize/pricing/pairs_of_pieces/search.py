@@ -26,6 +26,7 @@ from mechdesign.optimize.pricing.pairs_of_pieces.cases import (
 from mechdesign.optimize.pricing.pairs_of_pieces.columns import BETWEEN, IN, OUTSIDE, ColumnsOfStates
 from mechdesign.optimize.pricing.pairs_of_pieces.piece_table import PieceTable
 from mechdesign.optimize.pricing.price import Price
+from mechdesign.optimize.start import ball_around, start_columns
 from mechdesign.uncertainty.pieces import PieceSet
 from mechdesign.utility import FInformation
 
@@ -91,9 +92,13 @@ class PiecePricing:
         return price
 
     def start(self, deadline: float | None = None) -> Floats:
-        """Return (1,...,1) and columns that no small step improves, shape (N, k)."""
+        """Return (1,...,1), first columns of a ball that holds the set, and some that no small step improves, (N, k).
+
+        Those of the ball make up a mechanism; many of the others are needed before some of them do.
+        """
         N = self.known.size
-        return np.hstack([np.ones((N, 1)), self.guess(np.zeros(N), deadline)])
+        first = start_columns(ball_around(self.known), self.exp_epsilon, self.utility)[:, 1:]
+        return np.hstack([np.ones((N, 1)), first, self.guess(np.zeros(N), deadline)])
 
     def centers(self) -> list[Floats]:
         """Return zeros, with which the bound is the greatest utility of any column."""
