@@ -27,6 +27,7 @@ from mechdesign.utility.query_variances import variances_of_matrix
 
 _FIRST, _FRESH = 6, 3  # Gaussian columns for each symbol, at first and in each round
 _LEAST_FRESH = 100
+_GRADIENTS = 8  # with a cap: random points for each symbol, at which gradients of reduced costs are taken in each round
 _FAMILIES, _MOST_SHIFTED = 10, 3_000  # sets that are shifted, and all their shifts
 _FAMILIES_AT_ONCE = 3  # likewise, of a mechanism without a search
 ENTERING = 4  # columns of greatest reduced cost for each symbol that enter in a round
@@ -141,12 +142,21 @@ class ColumnSearch:
             self._gaussian(deviations @ deviations.T, max(_FRESH * N, _LEAST_FRESH)),
             noisy * self._oracle.masses[:, None],
         ]
+        if self._floor.for_everyone:
+            functions.append(self.gradients(active, weights, point))
         columns = np.hstack([active, self._oracle.best(np.hstack(functions))])
         columns = self._climbed(columns, point)
         costs = _reduced_costs(columns, point)
         positive = np.flatnonzero(costs > 1e-9 * point.value)
         columns = columns[:, positive[np.argsort(-costs[positive], kind="stable")]]
         return self._without_copies(columns)[:, : ENTERING * N]
+
+    def gradients(self, active: Floats, weights: Floats, point: ColumnWeights) -> Floats:
+        """Return gradients of reduced costs at random points, whose entries spread as those of the columns in use."""
+        size = np.sqrt((active - 1) ** 2 @ weights)[:, None]
+        points = 1 + size * self._rng.standard_normal((self._ball.size, _GRADIENTS * self._ball.size))
+        result: Floats = 2 * point.M @ points - point.multipliers[:, None]
+        return result
 
     def to_try(self, point: ColumnWeights, wanted: int) -> Floats:
         """Return columns of great reduced cost, found from fresh Gaussian vectors."""

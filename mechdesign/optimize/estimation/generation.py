@@ -6,8 +6,9 @@ together about equally often are taken too, and are nearly as good as subset sel
 weights and a matrix M, and columns of positive reduced cost ``v'Mv - <lambda, v>`` are looked for. It is convex in v,
 so from any column v the column that is greatest in the linear function ``2Mv - lambda`` costs at least as much
 (concave-convex procedure). Such steps start at the columns in use, at these with some noise, and at fresh Gaussian
-ones. A certificate is computed beside the mechanism, from its columns on. For very many symbols weights take too long,
-and columns of about equal weights are exchanged instead (`exchange`).
+ones. With a cap they also start with the gradients ``2Mv - lambda`` in random points v, from where columns of far
+greater reduced cost are reached. A certificate is computed beside the mechanism, from its columns on. For very many
+symbols weights take too long, and columns of about equal weights are exchanged instead (`exchange`).
 """
 
 from __future__ import annotations

@@ -15,9 +15,11 @@ import mechdesign as md
 from mechdesign.errors import SolverError
 from mechdesign.optimize.estimation import generation
 from mechdesign.optimize.estimation.caps import estimation_bound
+from mechdesign.optimize.estimation.column_search import ColumnSearch
 from mechdesign.optimize.estimation.generation import Goal, generate
 from mechdesign.optimize.estimation.interior_point import solve
 from mechdesign.optimize.rays import Rays
+from mechdesign.uncertainty.base import Floor
 
 PROBLEMS = Path(__file__).parents[3] / "problems"
 
@@ -220,3 +222,21 @@ def test_reports_say_how_long_a_certified_mechanism_is_improved():
     goal = Goal(1.0, closed=0.99)
     generate(ball, math.e, np.eye(16), np.random.default_rng(0), goal=goal, deadline=deadline, progress=lines.append)
     assert re.match(r"improving for at most 9\d\d s more, Ctrl-C keeps it: certified within ", lines[0])
+
+
+def test_with_a_cap_gradients_at_random_points_lead_to_better_columns(monkeypatch):
+    ball = md.L1Ball.from_counts([1_000 // i + 1 for i in range(1, 49)], known=True)
+    e, least, N = math.e, math.exp(-1.5), ball.size
+    floor = Floor(Fraction(least), for_everyone=True)
+    monkeypatch.setattr(generation, "_MOST_ROUNDS", 6)
+
+    def found():
+        return generate(ball, e, np.eye(N), np.random.default_rng(0), floor=floor)
+
+    with threadpool_limits(1):
+        better = found()
+        monkeypatch.setattr(ColumnSearch, "gradients", lambda _self, active, *_: active[:, :0])
+        usual = found()
+    check(ball, e, better, np.eye(N))
+    assert (better.matrix.min(axis=0) >= least * better.matrix.max(axis=0) * (1 - 1e-10)).all()
+    assert better.value < 0.998 * usual.value
