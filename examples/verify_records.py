@@ -3,8 +3,8 @@
 Each person reports about one view of the record, drawn by weights that do not depend on the record. The report leaks
 about the whole record what it leaks about the view, whatever the joint law is: the weight cancels in
 max_x w K(r|f(x)) / E[w K(r|f(X))]. So each view is proved by itself, by verify.py, which stands beside this script,
-and one of windows by verify_windows.py;
-epsilon of the whole is the greatest, and delta, a union bound, the sum of the deltas of the views.
+and one of windows by verify_windows.py; epsilon of the whole is the greatest, as is a cap that every view has, and
+delta, a union bound, the sum of the deltas of the views.
 Two views in l1 balls that share attributes must have a law of these in common, which the balls allow where estimates
 are no farther apart than both radii; of other sets single cells are compared. Whether any law has three views or more
 takes a linear program: not asked here.
@@ -53,8 +53,7 @@ def view(part):  # return name, attributes, weight, labels by attribute, e^epsil
         from verify_windows import prove_table
         need(len(attributes) == 1 and a["merged"] is None, "a view of windows shows one attribute, and merges nothing")
         prove_table(mechanism)
-        delta = mechanism["evidence"].get("delta")
-        delta = False, delta if delta is None else rational(delta)
+        delta = False, stated_by({"evidence": mechanism["evidence"]})
         return name, attributes, a["weight"], [], exp_promised(mechanism["epsilon"]), (*delta, False, None)
     prove(mechanism)
     names = mechanism["inputs"]
@@ -198,10 +197,12 @@ def prove_records(content):  # return words for what is proved, or raise an erro
     stated = None if a["delta"] is None else rational(text(a["delta"]))
     need(stated is None or 0 <= stated < 1, "delta is from 0 to 1")
     need((stated is None) == (total is None) and (total is None or stated >= total), "delta is that of the views", 1)
+    caps = [part["mechanism"].get("guarantee", part["mechanism"]).get("cap") for part in parts]  # proved by view()
+    cap = "" if None in caps else f"; cap = {max(caps, key=exp_promised)} for any two records"
     failure = "" if stated is None else f"; delta = {shown(a['delta'])}"
     whose = f"the attribute {a['secret']!r} alone, not about the rest of the" if secrets else "the whole"
     return (f"proved: epsilon = {a['epsilon']} about {whose} record, which reports one of {len(views)} views, "
-            f"for every joint law whose views lie in their sets{failure}")
+            f"for every joint law whose views lie in their sets{cap}{failure}")
 
 def answer(path):
     try:

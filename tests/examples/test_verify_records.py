@@ -82,6 +82,23 @@ def test_both_prove_what_is_true(script):
         assert (package(content), status) == (0, 0), told
         assert told.startswith(f"proved: epsilon = {made.guarantee.epsilon} about the whole record")
         assert ("delta = " in told) == (made.guarantee.delta is not None)
+        cap = made.guarantee.cap
+        assert ("cap" in told) == (cap is not None)
+        assert cap is None or f"; cap = {cap} for any two records" in told
+
+
+def test_the_cap_is_the_greatest_of_the_views_and_one_that_is_false_is_refused(script):
+    known, matrix = md.L1Ball(["1/2", "1/2"], 0, ("no", "yes")), np.array([[3, 1], [1, 3]])
+    parts = [
+        RecordPart(cap, (cap,), 1, md.Mechanism(matrix, 2, md.Guarantee(1, known, cap=cap))) for cap in ("log(3)", "2")
+    ]
+    made = RecordMechanism(parts, weight_bits=1)
+    assert str(made.guarantee.cap) == "2"
+    assert "; cap = 2 for any two records" in script(record_json(made))[0]
+    file = json.loads(record_json(made))
+    next(part for part in file["parts"] if part["name"] == "log(3)")["mechanism"]["guarantee"]["cap"] = "1.09"
+    content = json.dumps(file).encode()
+    assert (script(content)[1], package(content)) == (1, 1)  # log(3) is 1.0986
 
 
 @pytest.mark.parametrize("name", HOSTILE)
