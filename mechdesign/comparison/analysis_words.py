@@ -32,7 +32,7 @@ def facts(analysis: Analysis) -> list[tuple[str, str]]:
     best = analysis.best
     if best is not None:
         verdict = "certified" if best.certified else f"NOT certified, {_bound(analysis)}"
-        lines.append(("optimum", f"{text_near(best.value, 6)} at the same leakage ({verdict})"))
+        lines.append(("optimum", f"{text_near(best.value, 6)} at the same leakage{_without_cap(analysis)} ({verdict})"))
     lines.append(("so", share_in_words(analysis)))
     lines.append(("not told apart", _not_told_apart(analysis)))
     return lines
@@ -67,6 +67,19 @@ def _error_in_words(analysis: Analysis) -> str:
         f"{times(1 / share)} the reports of the best mechanism found, for the same error, and at most "
         f"{text_above(1 / least, 3)} times those of any (not certified)"
     )
+
+
+def _without_cap(analysis: Analysis) -> str:
+    """Return that the best mechanism has a greater LDP level than the one that is analysed, in words after it, if so.
+
+    The best one leaks no more over the set; nothing asks it to keep the LDP level of the other.
+    """
+    if analysis.best is None or math.isinf(analysis.ldp_level):
+        return ""
+    level = analysis.best.mechanism.level
+    if level is not None and level <= analysis.ldp_level * (1 + 2 * GAP):
+        return ""
+    return f", without a cap: its LDP level is {'infinite' if level is None else text_above(float(level), 6)}"
 
 
 def percent(share: float) -> str:

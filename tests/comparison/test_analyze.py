@@ -268,6 +268,22 @@ def test_an_output_that_never_occurs_leaks_nothing():
     assert found.ldp_level == math.nextafter(math.log(3), 2) or found.ldp_level == math.log(3)
 
 
+def test_the_optimum_says_that_it_keeps_no_cap_where_the_mechanism_has_a_lower_ldp_level():
+    """A cap is given up by the optimum, whose reports may rule a category out; one against itself gives up nothing."""
+    from mechdesign.comparison.analysis_words import facts
+
+    known = SETS[3]
+    capped = md.design(md.DesignProblem(known, 1, cap=2)).mechanism
+    found = md.analyze(capped)
+    assert (found.ldp_level, found.best.mechanism.level) == (pytest.approx(2), None)
+    assert "at the same leakage, without a cap: its LDP level is infinite (certified)" in dict(facts(found))["optimum"]
+    assert "without a cap" not in dict(facts(md.analyze(found.best.mechanism)))["optimum"]
+    every_prior = md.L1Ball(["1/2", "1/2"], 2)  # over it leakage is the LDP level
+    both = md.analyze(md.design(md.DesignProblem(every_prior, 1)).mechanism)
+    assert both.ldp_level == pytest.approx(1)
+    assert "without a cap" not in dict(facts(both))["optimum"]
+
+
 # What it shows
 
 
