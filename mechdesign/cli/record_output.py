@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -17,6 +17,11 @@ from mechdesign.display.numbers import text_below
 from mechdesign.display.text import some
 from mechdesign.errors import GuaranteeError, LimitError
 from mechdesign.mechanism.reporting import Deployed
+from mechdesign.utility import Workload
+from mechdesign.utility.given_queries import Mean
+
+if TYPE_CHECKING:
+    from mechdesign.records.record_design import RecordDesign
 
 _NAMES = "view,report"
 
@@ -246,3 +251,13 @@ class KnownLeakage(Printed):
     known: Text
     value: Text
     leakage: Number
+
+
+def facts_of_means(found: RecordDesign) -> Iterator[tuple[str, str]]:
+    """Yield the means that stand beside shares, and so may take nearly all reports, with what changes that."""
+    means = [isinstance(view.workload, Workload) and isinstance(view.workload.kind, Mean) for view in found.views]
+    for view, share, is_mean in zip(found.views, found.mechanism.shares, means, strict=True):
+        if is_mean and not all(means):
+            words = f"its squared error is in squared units of {view.name}, beside errors of shares; so its view gets"
+            fewer = f"--value {view.name}=NUMBER below {view.value:g} gives it fewer"
+            yield f"mean {view.name}", f"{words} {100 * share:.3g} % of the reports. {fewer}"

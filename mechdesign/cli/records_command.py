@@ -14,7 +14,7 @@ from mechdesign.cli import places
 from mechdesign.cli.json_output import Labels, Text, Titled, Whole, given, print_output
 from mechdesign.cli.output import print_facts
 from mechdesign.cli.progress import Progress
-from mechdesign.cli.record_output import RecordsPromised
+from mechdesign.cli.record_output import RecordsPromised, facts_of_means
 from mechdesign.cli.record_reading import read_records
 from mechdesign.cli.source import Source
 from mechdesign.cli.streams import print_error
@@ -82,6 +82,7 @@ class RecordOptions:
     count_column: str
     strings: tuple[str, ...]
     value: tuple[str, ...]
+    cache: str | None
 
 
 _RECORD_OPTIONS: tuple[Callable[[Any], Any], ...] = (
@@ -166,6 +167,12 @@ _RECORD_OPTIONS: tuple[Callable[[Any], Any], ...] = (
         help="With --columns: what a squared error of each query of a view counts, against 1 for others; it is drawn "
         "more often where that is more.",
     ),
+    click.option(
+        "--cache",
+        metavar="FOLDER",
+        help="With --columns: keep the design of each view in this folder, so that a run that was interrupted goes on. "
+        "It is made if it does not exist; what it holds is proved again.",
+    ),
 )
 
 
@@ -236,6 +243,7 @@ def designed_views(
         delta=source.delta,
         known=source.known or None,
         choices=group_choices(len(columns)) if auto else None,
+        cache=options.cache,
     )
     return design_records(views, source.epsilon, **chosen, **search, progress=progress)
 
@@ -419,6 +427,7 @@ def _facts(found: RecordDesign, mechanism: Any, title: str, output: str | None) 
     facts.append(("error", f"{near(found.error, 6)} / n for all {found.queries} queries together"))
     people = f"{found.respondents(_STANDARD_ERROR):,} for a root mean square standard error of {_STANDARD_ERROR:g}"
     facts.append(("respondents", people))
+    facts += facts_of_means(found)
     if found.bound is None:
         facts.append(("lower bound", f"none: {found.no_bound}"))
     else:

@@ -17,8 +17,8 @@ from mechdesign.cli.shared_options import check_plot, engine_options, write_plot
 from mechdesign.cli.streams import print_error
 from mechdesign.engine import opened_executor
 from mechdesign.errors import LimitError
+from mechdesign.optimize.kept.result_folder import ResultFolder
 from mechdesign.sweeps import SweepFile, SweepResult, read_sweep
-from mechdesign.sweeps.folder import ResultFolder
 from mechdesign.sweeps.sweep_result import COLUMNS, ENDINGS
 
 _MOST_ROWS = 40  # that are printed

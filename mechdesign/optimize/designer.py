@@ -144,7 +144,7 @@ def design(  # noqa: PLR0913 - each is a choice of its own
             bound=bound,
             tol=wanted,
             certificate=certificate,
-            closed_form=_closed_form(problem, value, bound),
+            closed_form=closed_form_check(problem, value, bound),
             method=words,
             iterations=solution.iterations,
             columns=solution.columns,
@@ -258,7 +258,7 @@ def _merged(problem: DesignProblem, solution: Solution, numerators: NDArray[np.i
     return tuple(tuple(labels[symbol] for symbol in group) for group in groups if len(group) > 1)
 
 
-def _closed_form(problem: DesignProblem, value: float, bound: float) -> ClosedFormCheck | None:
+def closed_form_check(problem: DesignProblem, value: float, bound: float) -> ClosedFormCheck | None:
     """Return the best closed form compared with the value; a form that is proved optimal is preferred."""
     one_sided = OneSided.of(problem)
     same = problem if one_sided is None else one_sided.problem  # a problem with the same optimum

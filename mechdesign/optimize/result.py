@@ -72,7 +72,7 @@ class Design:
     method : str
         How the problem was solved.
     iterations, columns : int
-        Linear programs solved, and columns that they held in the end.
+        Linear programs solved, and columns that they held in the end; 0 for a design that a folder kept.
     seconds : float
         Time taken.
     stopped : str

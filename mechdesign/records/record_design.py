@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -218,6 +219,7 @@ def design_records(  # noqa: PLR0913 - each is a choice of its own
     tol: float | None = None,
     time_limit: float | None = None,
     executor: Any = None,
+    cache: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> RecordDesign:
     """Return the mechanism that reports one view of each record, with certified designs and a bound for all mechanisms.
@@ -254,6 +256,9 @@ def design_records(  # noqa: PLR0913 - each is a choice of its own
         As for `mechdesign.design`, for each view.
     executor : concurrent.futures.Executor or dask.distributed.Client, optional
         Where views are designed; by default in this process, one after the other.
+    cache : path, optional
+        A folder that keeps the design of each view of listed values as soon as it is there, so that a run that was
+        interrupted goes on. What it holds is proved again. `sweep` may share it.
     progress : callable, optional
         Called with one line at each step.
 
@@ -293,7 +298,7 @@ def design_records(  # noqa: PLR0913 - each is a choice of its own
             else:
                 problem = DesignProblem(prior, epsilon, EstimationError(view.workload), cap=cap)
                 tasks.append(MatrixTask(len(tasks), view.name, problem, (tol, bits, time_limit)))
-    designs = designed(tasks, executor, tell)
+    designs = designed(tasks, executor, tell, cache)
     chosen = views.bins if bins is None and isinstance(views, RecordViews) else bins or {}
     mechanism = _mechanism(shown, designs, targets, weight_bits, chosen, secret)
     tell("computing the bound for all mechanisms of whole records")

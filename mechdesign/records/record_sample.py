@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from mechdesign.data.labels import by_falling_count, canonical_label, canonical_labels
 from mechdesign.data.tables import is_text
+from mechdesign.display.numbers import counted
 from mechdesign.errors import InputError, LimitError, shorten
 from mechdesign.numerics.arrays import Floats
 from mechdesign.records.number_bins import NumberBins, is_number
@@ -134,8 +135,8 @@ class RecordSample:
         sizes = tuple(len(self.alphabets[name]) for name in attributes)
         if math.prod(sizes) > MOST_CELLS:
             raise LimitError.too_much_work(
-                f"{' and '.join(attributes)} have {math.prod(sizes):,} combinations of values; accepted for a view: at "
-                f"most {MOST_CELLS:,}; show fewer attributes in it, or put numbers into fewer bins"
+                f"the view {' and '.join(attributes)} has {math.prod(sizes):,} combinations of values; "
+                f"accepted: at most {MOST_CELLS:,}; show fewer attributes in it, or put numbers into fewer bins"
             )
         return sizes
 
@@ -175,16 +176,21 @@ def _filled(name: str, column: Any, missing: str | None, bins: object) -> Any:
         return column
     if missing is None:
         raise InputError.missing_value(
-            f"{column.null_count} records lack a value of {shorten(name)}; a missing value must be a value of its own: "
+            f"{_lacking(column, name)}; a missing value must be a value of its own: "
             "give its label as missing (--missing of design), such as ?, or replace it in the records"
         )
     label = canonical_label(missing)
     if bins is not None and is_number(label):
         raise InputError.ambiguous_labels(
-            f"{column.null_count} records lack a value of {shorten(name)}, whose numbers are put into bins, and the "
+            f"{_lacking(column, name)}, whose numbers are put into bins, and the "
             f"label of missing values is the number {label}, which a bin would hold; give another label, such as ?"
         )
     return column.cast(pa.string()).fill_null(label)
+
+
+def _lacking(column: Any, name: str) -> str:
+    count = column.null_count
+    return f"{counted(count, 'record')} {'lacks' if count == 1 else 'lack'} a value of {shorten(name)}"
 
 
 def people_of(column: Any, name: str) -> NDArray[np.int64]:

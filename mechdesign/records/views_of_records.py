@@ -404,8 +404,8 @@ def _mean(sample: RecordSample, attributes: tuple[str, ...]) -> Workload:
     (name, *others) = attributes
     if others or name not in sample.means:
         raise InputError.bad_workload(
-            f"the workload of {name_of(attributes)} is mean; accepted for numbers alone in bins; give "
-            "Workload.mean(scores)"
+            f"the workload of {shorten(name_of(attributes))} is mean; accepted for a number in bins, shown alone; put "
+            "it into bins, such as --bins age=10 (bins= of views_of), or give Workload.mean(scores)"
         )
     return Workload.mean(sample.means[name].tolist())
 

@@ -21,10 +21,10 @@ from mechdesign.deploy.manifest import ManifestRecord
 from mechdesign.errors import InputError, shorten
 from mechdesign.histogram.record_check import ReleaseRecordFile
 from mechdesign.mechanism.file_schema import SCHEMA, TWO_SIDED_SCHEMA, MechanismRecord, PromiseRecord
+from mechdesign.optimize.kept.result_folder import ResultRecord
 from mechdesign.problem_file import ProblemRecord
 from mechdesign.records.record_mechanism_files import RecordFileRecord
 from mechdesign.schemas.outputs import OUTPUTS, carrying
-from mechdesign.sweeps.folder import ResultRecord
 from mechdesign.sweeps.grid import GridRecord
 from mechdesign.uncertainty.codec import TableKind
 from mechdesign.uncertainty.nested_codecs import InputsRecord

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
 from mechdesign.comparison.rivals import Rivals
-from mechdesign.errors import InputError, LimitError, MechdesignError, SolverError, shorten
+from mechdesign.errors import LimitError, MechdesignError, SolverError, shorten
 from mechdesign.mechanism import Mechanism
-from mechdesign.mechanism.mechanism_files import from_json, to_json
+from mechdesign.mechanism.mechanism_files import to_json
 from mechdesign.numerics.threads import one_thread
-from mechdesign.optimize import design, verify
+from mechdesign.optimize import design
+from mechdesign.optimize.kept.design_keys import DesignKey
+from mechdesign.optimize.kept.kept_proof import Stored, proved_again
 from mechdesign.optimize.result import within
-from mechdesign.optimize.verification import claimed_problem
 from mechdesign.problem import DesignProblem
-from mechdesign.sweeps.problem_keys import SweepKey, key_of
 
 Given = TypeVar("Given")
 Result = TypeVar("Result")
@@ -25,28 +24,6 @@ Result = TypeVar("Result")
 _INTERRUPTED = "interrupted"
 # Threads of one process would change each other's number of threads of linear algebra, and so the last bits of results.
 _ONE_AT_A_TIME = threading.Lock()
-
-
-@dataclass(frozen=True)
-class Stored:
-    """A result from an earlier sweep, not proved yet.
-
-    Attributes
-    ----------
-    content : bytes
-        The mechanism file.
-    source : str
-        Its name, for messages.
-    seconds : float
-        What the design took.
-    stopped : str
-        As in `Design`.
-    """
-
-    content: bytes
-    source: str
-    seconds: float
-    stopped: str
 
 
 @dataclass(frozen=True)
@@ -68,7 +45,7 @@ class Task:
     """
 
     problem: DesignProblem
-    key: SweepKey
+    key: DesignKey
     tol: float
     bits: int
     time_limit: float | None
@@ -223,20 +200,15 @@ def _proved_again(task: Task, stored: Stored) -> Solved:
     Raises
     ------
     MechdesignError
-        If the file is malformed, is about another problem, or claims what is false or cannot be checked.
+        As `proved_again` does.
     """
-    mechanism = Mechanism(*from_json(stored.content, stored.source))
-    claim, origin = mechanism.optimality, mechanism.provenance
-    about = None if claim is None else claimed_problem(mechanism.guarantee, claim)
-    if about is None or claim is None or key_of(about, task.tol, mechanism.bits) != task.key:
-        raise InputError.damaged_file(f"{stored.source} is not the design of this problem")
-    value = verify(mechanism).value
-    if value is None or not math.isfinite(value):
-        raise InputError.damaged_file(f"{stored.source} has no finite value")
-    gap = value - claim.bound if task.problem.utility.minimised else claim.bound - value
+    proved, bound = proved_again(stored, task.key, task.tol)
+    mechanism, value = proved.mechanism, float(proved.value or 0)
+    origin = mechanism.provenance
+    gap = value - bound if task.problem.utility.minimised else bound - value
     return Solved(
         value=value,
-        bound=claim.bound,
+        bound=bound,
         gap=gap,
         tol=task.tol,
         certified=within(gap, value, task.tol),

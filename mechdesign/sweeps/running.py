@@ -17,11 +17,11 @@ from mechdesign.errors import InputError, MechdesignError, shorten
 from mechdesign.mechanism.proof import checked_bits
 from mechdesign.optimize.deadline import deadline_of
 from mechdesign.optimize.designer import tolerance_of
+from mechdesign.optimize.kept.design_keys import DesignKey, key_of
+from mechdesign.optimize.kept.result_folder import ResultFolder
 from mechdesign.problem import DesignProblem
 from mechdesign.problem_file import ProblemFile
 from mechdesign.sweeps.design_tasks import Solved, Task, Values, solve, values_of
-from mechdesign.sweeps.folder import ResultFolder
-from mechdesign.sweeps.problem_keys import SweepKey, key_of
 from mechdesign.sweeps.row_inputs import RefusedPoint
 from mechdesign.sweeps.sweep_result import SweepResult, SweepRow
 
@@ -160,7 +160,7 @@ class _Plan:
             self.values.setdefault(simple, _ValuesJob(simple, local))
         return _Keys(own, best, simple)
 
-    def _add_design(self, problem: DesignProblem, tol: float) -> SweepKey:
+    def _add_design(self, problem: DesignProblem, tol: float) -> DesignKey:
         key = key_of(problem, tol, self.bits)
         self.designs.setdefault(key.name, Task(problem, key, tol, self.bits, self.time_limit))
         return key
@@ -221,7 +221,7 @@ class _FoundRow:
             return solved
         place = self._folder.place_of(solved.content)
         if not solved.reused:
-            self._folder.put(task.key, solved, self._time_limit)
+            self._folder.put(task.key, solved.content, solved.seconds, solved.stopped, self._time_limit)
         self._files[task.key.name] = place
         return replace(solved, content=None)
 

@@ -353,6 +353,40 @@ def test_edges_that_the_sample_chose_are_told(command):
         assert (status, "edges of 'age' that the sample chose" in " ".join(out.split())) == (0, told)
 
 
+def test_a_mean_that_takes_nearly_all_reports_is_told_with_what_gives_it_fewer(command, refused):
+    given = ("design", "--data", "records.csv", "--epsilon", "1", "--known", "--queries", "age=mean")
+    told = "its view gets 9"
+    means = {}
+    for columns, options in (
+        ("sex,age", ("--bins", "age=18:65")),
+        ("age", ("--bins", "age=18:65")),
+        ("sex,age", ("--bins", "age=18:65", "--value", "age=0.001")),
+    ):
+        status, out, _ = command(*given, "--columns", columns, *options)
+        means[columns, len(options)] = " ".join(out.split())
+        assert status == 0
+    assert told in means["sex,age", 2]
+    assert "--value age=NUMBER below 1 gives it fewer" in means["sex,age", 2]
+    assert "mean age" not in means["age", 2]
+    assert told not in means["sex,age", 4]
+    assert "below 0.001 gives it fewer" in means["sex,age", 4]
+    assert "--bins age=10" in refused("bad-workload", *given, "--columns", "sex,age")
+
+
+def test_a_folder_keeps_the_designs_of_views(command, refused, monkeypatch):
+    given = (*DESIGN, "-o", "records.json")
+    assert command(*given)[0] == 0
+    assert command(*given, "--cache", "kept")[0] == 0
+    assert len(list(Path("kept/designs").iterdir())) == 2
+    whole = Path("records.json").read_bytes()
+    monkeypatch.setattr("mechdesign.records.view_designs.design", None)
+    assert command(*given, "--cache", "kept")[0] == 0
+    assert Path("records.json").read_bytes() == whole
+    plan = ("plan", *DESIGN[1:], "--reports", "--standard-error", "0.01")
+    assert command(*plan, "--cache", "kept")[0] == 0
+    assert "folder" in refused("cannot-write", *given, "--cache", "records.csv")
+
+
 def test_names_bins_and_missing_values_that_can_be_read_in_two_ways_are_refused(command, refused):
     known = ("--epsilon", "1", "--known")
     Path("plus.csv").write_text("sex,driver,sex+driver\nf,yes,1\nm,no,2\n")
@@ -362,7 +396,9 @@ def test_names_bins_and_missing_values_that_can_be_read_in_two_ways_are_refused(
     assert "30:45:60" in refused("usage", "design", *wrong, *known)
     Path("missing.csv").write_text("sex,age\nf,20\nm,\n,30\nf,40\nm,50\n")
     given = ("design", "--data", "missing.csv", "--columns", "sex,age", "--bins", "age=30:45", *known, "-o", "m.json")
-    assert "--missing" in refused("missing-value", *given)
+    line = refused("missing-value", *given)
+    assert "1 record lacks a value of" in line
+    assert "--missing" in line
     assert "a bin would hold" in refused("ambiguous-labels", *given, "--missing", "99")
     assert command(*given, "--missing", "?")[0] == 0
     assert RecordMechanism.load("m.json").alphabets["age"] == ("under 30", "30 to under 45", "45 or more", "?")

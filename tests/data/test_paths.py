@@ -6,8 +6,8 @@ from refusals import raises
 import mechdesign as md
 from mechdesign import deploy, windows
 from mechdesign.mechanism import read_matrix
+from mechdesign.optimize.kept.result_folder import ResultFolder
 from mechdesign.sweeps import read_sweep
-from mechdesign.sweeps.folder import ResultFolder
 
 
 def mechanism():

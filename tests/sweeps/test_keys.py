@@ -7,8 +7,8 @@ import pytest
 import mechdesign as md
 from mechdesign.mechanism import Mechanism
 from mechdesign.mechanism.mechanism_files import from_json, to_json
+from mechdesign.optimize.kept.design_keys import key_of
 from mechdesign.optimize.verification import claimed_problem
-from mechdesign.sweeps.problem_keys import key_of
 from mechdesign.uncertainty.from_counts import kinds_from_counts, set_from_counts
 
 COUNTS = {"a": 812, "b": 150, "c": 38}
@@ -77,7 +77,7 @@ def test_everything_that_a_design_depends_on_changes_the_key():
 
 def test_the_version_of_the_package_is_in_the_key(monkeypatch):
     before = key()
-    monkeypatch.setattr("mechdesign.sweeps.problem_keys.__version__", "0.0.1")
+    monkeypatch.setattr("mechdesign.optimize.kept.design_keys.__version__", "0.0.1")
     assert key() != before
 
 

@@ -196,7 +196,7 @@ def _too_many(problem: DesignProblem) -> str:
         return ""
     return (
         f"{N} categories are too many for a design of least estimation error (at most {_MOST_SYMBOLS}); merge rare "
-        "categories, or use mechdesign.estimation_bound, which needs no design"
+        "categories, put numbers into fewer bins, or call mechdesign.estimation_bound of Python, which needs no design"
     )
 
 

@@ -21,8 +21,8 @@ from mechdesign.data.files import check_path, write_atomically
 from mechdesign.data.reading import read_bounded
 from mechdesign.errors import InputError, printable, shorten
 from mechdesign.mechanism.mechanism_files import read_content
-from mechdesign.sweeps.design_tasks import Solved, Stored
-from mechdesign.sweeps.problem_keys import SweepKey
+from mechdesign.optimize.kept.design_keys import DesignKey
+from mechdesign.optimize.kept.kept_proof import Stored
 
 SCHEMA = "mechdesign/sweep-result/1"
 _DESIGNS, _MECHANISMS = "designs", "mechanisms"
@@ -81,7 +81,7 @@ class ResultFolder:
             ) from error
         return folder
 
-    def find(self, key: SweepKey, time_limit: float | None) -> tuple[Stored | None, str]:
+    def find(self, key: DesignKey, time_limit: float | None) -> tuple[Stored | None, str]:
         """Return a result that may serve, and otherwise why one that is there does not.
 
         A result that a time limit stopped serves only for the same limit. What is returned is not proved.
@@ -97,41 +97,39 @@ class ResultFolder:
                 break
         return None, ""
 
-    def put(self, key: SweepKey, solved: Solved, time_limit: float | None) -> str:
-        """Write a result that is solved as a file, and return the path of its mechanism within the folder.
+    def put(self, key: DesignKey, content: bytes, seconds: float, stopped: str, time_limit: float | None) -> None:
+        """Write the file of a mechanism, and the record of its design.
 
         Raises
         ------
         InputError
             If a file cannot be written; what was there before is as it was.
         """
-        content = solved.content or b""
         name = hashlib.sha256(content).hexdigest()
-        limit = time_limit if solved.stopped == _BY_TIME else None
+        limit = time_limit if stopped == _BY_TIME else None
         record = {
             "schema": SCHEMA,
             "mechanism": name,
-            "seconds": solved.seconds,
-            "stopped": solved.stopped,
+            "seconds": seconds,
+            "stopped": stopped,
             **({} if limit is None else {"time_limit": limit}),
             "problem": json.loads(key.text),
         }
         write_atomically(self._mechanism_path(name), content)
         write_atomically(self._record_path(key, limit), json.dumps(record, indent=1).encode() + b"\n")
-        return self.place_of(content)
 
     def place_of(self, content: bytes) -> str:
         """Return the path within the folder of a mechanism file with some content."""
         return f"{_MECHANISMS}/{hashlib.sha256(content).hexdigest()}.json"
 
-    def _record_path(self, key: SweepKey, limit: float | None) -> Path:
+    def _record_path(self, key: DesignKey, limit: float | None) -> Path:
         within = "" if limit is None else f"-within-{float(limit)!r}-s"
         return self.path / _DESIGNS / f"{key.name}{within}.json"
 
     def _mechanism_path(self, name: str) -> Path:
         return self.path / _MECHANISMS / f"{name}.json"
 
-    def _read(self, place: Path, key: SweepKey) -> Stored:
+    def _read(self, place: Path, key: DesignKey) -> Stored:
         source = printable(str(place))
         try:
             table = json.loads(read_bounded(place, _MOST_BYTES, "a record of a design"))

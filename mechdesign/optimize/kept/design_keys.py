@@ -18,7 +18,7 @@ from mechdesign.version import __version__
 
 
 @dataclass(frozen=True)
-class SweepKey:
+class DesignKey:
     """What a design is found by.
 
     Attributes
@@ -37,7 +37,7 @@ class SweepKey:
     lasting: bool
 
 
-def key_of(problem: DesignProblem, tol: float, bits: int) -> SweepKey:
+def key_of(problem: DesignProblem, tol: float, bits: int) -> DesignKey:
     """Return the key of the design of a problem.
 
     Numbers are rationals, so that ``1``, ``1.0`` and ``"1"`` are one epsilon. Labels and their order belong to the
@@ -80,7 +80,7 @@ def key_of(problem: DesignProblem, tol: float, bits: int) -> SweepKey:
         "version": __version__,
     }
     text = json.dumps(whole, sort_keys=True, default=str)
-    return SweepKey(hashlib.sha256(text.encode()).hexdigest(), text, lasting and is_named(objective))
+    return DesignKey(hashlib.sha256(text.encode()).hexdigest(), text, lasting and is_named(objective))
 
 
 _OBJECT = "object of this process"
