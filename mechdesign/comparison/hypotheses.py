@@ -147,7 +147,7 @@ class Contraction:
     value : float
         The greatest total variation of the reports of two categories, of the design.
     bound : float
-        A certified bound for every mechanism with the promise.
+        A certified bound for every mechanism with the promise; at most 1.
     pair : tuple of str
         The two categories.
     design : Design
@@ -195,5 +195,5 @@ def largest_contraction(uncertainty: UncertaintySet, epsilon: object) -> Contrac
         )
     solved, pair = max(best, key=lambda found: found[0].value)
     labels = uncertainty.labels
-    bound = max(found.bound for found, _ in best)
+    bound = min(1.0, max(found.bound for found, _ in best))  # no total variation is above 1
     return Contraction(solved.value, bound, (labels[pair[0]], labels[pair[1]]), solved)

@@ -77,7 +77,8 @@ def tail_after_post_processing(
     At one prior P it is the supremum of ``P{ l(X -> Z) > epsilon }`` over all Z that depend on X through the report
     alone: the least delta for which the mechanism is (epsilon, delta)-PML (ED Definition 3) and stays so under
     post-processing. `leakage_tail` is the same probability for the reports as they are, and may be less. It is 0 for an
-    epsilon of which the mechanism is PML, and never rises under post-processing.
+    epsilon of which the mechanism is PML, and never rises under post-processing. As there, a category of probability 0
+    counts as possible; leave its row out where nobody can have it.
 
     For a set of priors a report counts if it leaks more than epsilon at *some* prior of the set, and the probability is
     the greatest over all priors of the set. If it is at most delta, the mechanism is (epsilon, delta)-PML at every

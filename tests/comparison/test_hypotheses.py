@@ -58,7 +58,9 @@ def test_with_a_known_prior_two_symbols_are_told_apart_for_sure_if_both_fit_into
     P = np.array([float(p) for p in KNOWN.center])
     sets = [list(S) for size in (1, 2, 3) for S in combinations(range(4), size)]
     for_sure = any(min(P[S].sum(), 1 - P[S].sum()) >= exp(-epsilon) for S in sets)
-    assert (largest_contraction(KNOWN, epsilon).value > 1 - 1e-9) == for_sure
+    found = largest_contraction(KNOWN, epsilon)
+    assert (found.value > 1 - 1e-9) == for_sure
+    assert found.value <= found.bound <= 1
 
 
 @pytest.mark.parametrize(("p0", "p1"), [(0.5, 0.7), (0.1, 0.3), (0, 0.2), (0.01, 0.99)])
