@@ -12,7 +12,7 @@ import click
 
 from mechdesign.cli import places
 from mechdesign.cli.json_output import Labels, Text, Titled, Whole, given, print_output
-from mechdesign.cli.output import print_facts
+from mechdesign.cli.output import print_facts, say
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.record_output import RecordsPromised, facts_of_means
 from mechdesign.cli.record_reading import read_records
@@ -206,6 +206,8 @@ def design_views(
     with Progress() as progress:
         found = designed_views(options, options_of_windows(windows), source, progress, **search)
     mechanism = found.mechanism
+    for note in found.notes:
+        say(note, err=True)
     if windows.evidence is not None:
         write_atomically(windows.evidence, _evidence(found))
     if output is not None:

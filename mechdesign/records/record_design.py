@@ -34,7 +34,7 @@ from mechdesign.records.record_mechanism import RecordMechanism
 from mechdesign.records.record_parts import WEIGHT_BITS, RecordOptimality, RecordPart
 from mechdesign.records.record_secret import ShownSet, secret_of, tables_of
 from mechdesign.records.record_views import View, evidence_apart
-from mechdesign.records.record_weights import shares_for_targets, whole_weights
+from mechdesign.records.record_weights import shares_for_targets, wanted_squares, whole_weights
 from mechdesign.records.shared_tables import shared_tables
 from mechdesign.records.side_knowledge import set_against
 from mechdesign.records.view_designs import (
@@ -72,6 +72,8 @@ class RecordDesign:
         Why there is no bound; empty where there is one.
     seconds : float
         Time taken.
+    notes : tuple of str
+        What in a cache did not serve, and why.
     """
 
     views: tuple[View, ...]
@@ -80,6 +82,7 @@ class RecordDesign:
     optimality: RecordOptimality | None
     no_bound: str
     seconds: float
+    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         found = "" if self.bound is None else f", bound {text_below(self.bound, 6)}"
@@ -298,13 +301,13 @@ def design_records(  # noqa: PLR0913 - each is a choice of its own
             else:
                 problem = DesignProblem(prior, epsilon, EstimationError(view.workload), cap=cap)
                 tasks.append(MatrixTask(len(tasks), view.name, problem, (tol, bits, time_limit)))
-    designs = designed(tasks, executor, tell, cache)
+    designs, notes = designed(tasks, executor, tell, cache)
     chosen = views.bins if bins is None and isinstance(views, RecordViews) else bins or {}
     mechanism = _mechanism(shown, designs, targets, weight_bits, chosen, secret)
     tell("computing the bound for all mechanisms of whole records")
     claim, reason = _claim(mechanism, [view.value for view in shown])
     mechanism = replace(mechanism, optimality=claim)
-    return RecordDesign(shown, tuple(designs), mechanism, claim, reason, time.perf_counter() - started)
+    return RecordDesign(shown, tuple(designs), mechanism, claim, reason, time.perf_counter() - started, notes)
 
 
 def _views(given: Mapping[str, object] | Sequence[View]) -> tuple[View, ...]:
@@ -420,23 +423,11 @@ def _mechanism(
 
     if targets is not None:
         errors = [ViewFacts.of(made).error for made in designs]
-        return weighted(shares_for_targets(errors, _squares(designs, [view.name for view in views], targets)))
+        queries = {view.name: ViewFacts.of(made).queries for view, made in zip(views, designs, strict=True)}
+        return weighted(shares_for_targets(errors, wanted_squares(queries, targets)))
     alike = weighted([1.0] * len(views))
     values = [view.value for view in views]
     return weighted(combined_error_of(alike, values, errors_of_strings(views, designs)).best())
-
-
-def _squares(designs: Sequence[Design | WindowDesign], names: Sequence[str], targets: Mapping[str, Any]) -> list[float]:
-    """Return the squared error that is wanted of each view, summed over its queries."""
-    if set(targets) != set(names):
-        raise InputError.labels_differ(
-            f"there are targets for {shorten(sorted(targets))}; accepted: one for each of {shorten(names)}"
-        )
-    for name, target in targets.items():
-        if isinstance(target, bool) or not isinstance(target, int | float) or not 0 < target < math.inf:
-            raise InputError.out_of_range(f"the target of {name} is {shorten(target)}; give a standard error above 0")
-    both = zip(designs, names, strict=True)
-    return [ViewFacts.of(made).queries * float(targets[name]) ** 2 for made, name in both]
 
 
 def _claim(mechanism: RecordMechanism, values: Sequence[float]) -> tuple[RecordOptimality | None, str]:

@@ -8,8 +8,9 @@ Views of different attributes with errors E_i have together the error ``sum valu
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from typing import Any
 
 from mechdesign.errors import InputError, shorten
 
@@ -49,6 +50,36 @@ def shares_for_targets(errors: Sequence[float], targets: Sequence[float]) -> tup
     (0.25, 0.75)
     """
     return _parted([error / target for error, target in zip(errors, targets, strict=True)])
+
+
+def wanted_squares(queries: Mapping[str, int], targets: Mapping[str, Any]) -> list[float]:
+    """Return the squared error that is wanted of each view, summed over its queries.
+
+    Parameters
+    ----------
+    queries : mapping from name of a view to int
+        How many queries it has.
+    targets : mapping from name of a view to a standard error
+        One for each view.
+
+    Raises
+    ------
+    InputError
+        For views without a target, targets of other views, and targets that are not above 0.
+
+    Examples
+    --------
+    >>> wanted_squares({"sex": 2, "race": 5}, {"race": 0.1, "sex": 0.5})
+    [0.5, 0.05000000000000001]
+    """
+    if set(targets) != set(queries):
+        raise InputError.labels_differ(
+            f"there are targets for {shorten(sorted(targets))}; accepted: one for each of {shorten(list(queries))}"
+        )
+    for name, target in targets.items():
+        if isinstance(target, bool) or not isinstance(target, int | float) or not 0 < target < math.inf:
+            raise InputError.out_of_range(f"the target of {name} is {shorten(target)}; give a standard error above 0")
+    return [count * float(targets[name]) ** 2 for name, count in queries.items()]
 
 
 def error_of_shares(errors: Sequence[float], shares: Sequence[float], values: Sequence[float] | None = None) -> float:

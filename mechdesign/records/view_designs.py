@@ -173,8 +173,10 @@ def _run(task: MatrixTask | StringTask) -> DesignedView:
 
 def designed(
     tasks: Sequence[MatrixTask | StringTask], executor: Any, tell: Progress, cache: str | os.PathLike[str] | None
-) -> list[Design | WindowDesign]:
-    """Return the designs of all views, in their order; a cache keeps those of listed values, each once it is there.
+) -> tuple[list[Design | WindowDesign], tuple[str, ...]]:
+    """Return the designs of all views, in their order, and what in the cache did not serve.
+
+    The cache keeps the designs of views of listed values, each once it is there.
 
     Raises
     ------
@@ -183,29 +185,34 @@ def designed(
     """
     folder = None if cache is None else ResultFolder.opened(cache)
 
+    notes: list[str] = []
+
+    def noted(note: str) -> None:
+        if note:
+            notes.append(note)
+            tell(note)
+
     def begun() -> Iterator[MatrixTask | StringTask]:
         for number, task in enumerate(tasks, 1):
             tell(f"view {number} of {len(tasks)}: {task.name}, {task.size}")
-            yield task if folder is None or isinstance(task, StringTask) else _with_stored(task, folder, tell)
+            yield task if folder is None or isinstance(task, StringTask) else _with_stored(task, folder, noted)
 
     found: dict[int, Design | WindowDesign] = {}
     for done in run_tasks(_run, begun(), executor_of(executor)):
         if done.error is not None:
             raise done.error.reworded(f"the view {done.item.name}: {done.error}")
         made = cast("DesignedView", done.result)  # a task that ends without an error has one
-        if made.note:
-            tell(made.note)
+        noted(made.note)
         if folder is not None and isinstance(done.item, MatrixTask) and not made.reused:
             _keep(done.item, cast("Design", made.design), folder)
         found[done.item.place] = made.design
-    return [found[task.place] for task in tasks]
+    return [found[task.place] for task in tasks], tuple(notes)
 
 
-def _with_stored(task: MatrixTask, folder: ResultFolder, tell: Progress) -> MatrixTask:
+def _with_stored(task: MatrixTask, folder: ResultFolder, noted: Progress) -> MatrixTask:
     """Return a task with what a folder has of it."""
     stored, note = folder.find(task.key, task.options[2]) if task.key.lasting else (None, "")
-    if note:
-        tell(note)
+    noted(note)
     return replace(task, stored=stored)
 
 

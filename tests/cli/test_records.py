@@ -387,6 +387,14 @@ def test_a_folder_keeps_the_designs_of_views(command, refused, monkeypatch):
     assert "folder" in refused("cannot-write", *given, "--cache", "records.csv")
 
 
+def test_what_a_folder_holds_and_does_not_prove_is_told(command):
+    assert command(*DESIGN, "--cache", "kept")[0] == 0
+    for file in Path("kept/mechanisms").iterdir():
+        file.write_bytes(file.read_bytes() + b" ")
+    status, _, err = command(*DESIGN, "--cache", "kept")
+    assert (status, err.count("was changed after it was written; solved again")) == (0, 2)
+
+
 def test_names_bins_and_missing_values_that_can_be_read_in_two_ways_are_refused(command, refused):
     known = ("--epsilon", "1", "--known")
     Path("plus.csv").write_text("sex,driver,sex+driver\nf,yes,1\nm,no,2\n")

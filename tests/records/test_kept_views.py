@@ -1,5 +1,6 @@
 """Designs of views that a folder keeps: a run that was interrupted goes on, and what does not prove is done again."""
 
+import hashlib
 import json
 
 import pytest
@@ -107,10 +108,12 @@ def test_a_file_that_was_changed_is_designed_again_and_a_line_says_so(tmp_path, 
     whole = design_records(THREE, 1, delta="1e-9", cache=tmp_path)
     for file in (tmp_path / "mechanisms").iterdir():
         file.write_bytes(file.read_bytes().replace(b'"bits": 48', b'"bits":  48'))
-    lines = []
-    assert same(design_records(THREE, 1, delta="1e-9", cache=tmp_path, progress=lines.append), whole)
+    found = design_records(THREE, 1, delta="1e-9", cache=tmp_path)
+    assert same(found, whole)
     assert len(designs) == 6
-    assert sum("was changed after it was written; solved again" in line for line in lines) == 3
+    assert whole.notes == ()
+    assert len(found.notes) == 3
+    assert all("was changed after it was written; solved again" in note for note in found.notes)
 
 
 def test_a_record_that_names_the_design_of_another_view_is_designed_again(tmp_path, designs):
@@ -119,10 +122,25 @@ def test_a_record_that_names_the_design_of_another_view_is_designed_again(tmp_pa
     texts = [json.loads(file.read_text()) for file in records]
     for file, text, other in zip(records, texts, texts[1:] + texts[:1], strict=True):
         file.write_text(json.dumps({**text, "mechanism": other["mechanism"]}))
-    lines = []
-    design_records(THREE, 1, delta="1e-9", cache=tmp_path, progress=lines.append)
+    notes = design_records(THREE, 1, delta="1e-9", cache=tmp_path).notes
     assert len(designs) == 6
-    assert sum("is not the design of this problem; designed again" in line for line in lines) == 3
+    assert len(notes) == 3
+    assert all("is not the design of this problem; designed again" in note for note in notes)
+
+
+def test_a_bound_that_does_not_follow_is_designed_again(tmp_path, designs):
+    whole = design_records(TWO := {"smokes": THREE["smokes"]}, 1, delta="1e-9", cache=tmp_path)
+    (record,), (file,) = (tmp_path / "designs").iterdir(), (tmp_path / "mechanisms").iterdir()
+    claimed = json.loads(file.read_text())
+    claimed["optimality"]["lower_bound"] *= 1.0001
+    content = json.dumps(claimed).encode()
+    name = hashlib.sha256(content).hexdigest()
+    file.with_name(f"{name}.json").write_bytes(content)
+    record.write_text(json.dumps({**json.loads(record.read_text()), "mechanism": name}))
+    found = design_records(TWO, 1, delta="1e-9", cache=tmp_path)
+    assert "the stored lower bound" in found.notes[0]
+    assert found.designs[0].bound == whole.designs[0].bound
+    assert len(designs) == 2
 
 
 def test_a_sweep_finds_the_designs_of_views(tmp_path):
@@ -135,4 +153,6 @@ def test_a_folder_that_cannot_be_made_is_refused_before_views_are_designed(tmp_p
     (tmp_path / "file").write_text("")
     with raises("cannot-write", match="cannot make the folder"):
         design_records(THREE, 1, known=True, cache=tmp_path / "file")
+    with raises("cannot-write", match="is empty"):
+        design_records(THREE, 1, known=True, cache="")
     assert not designs

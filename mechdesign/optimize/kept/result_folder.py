@@ -66,6 +66,8 @@ class ResultFolder:
             If it cannot be made, or cannot be written.
         """
         check_path(path)
+        if not os.fspath(path):
+            raise InputError.cannot_write("the path of the folder is empty; give a path in a writable folder")
         folder = cls(Path(path))
         try:
             for part in (folder.path, folder.path / _DESIGNS, folder.path / _MECHANISMS):
