@@ -402,9 +402,11 @@ def _edges(options: RecordOptions, source: Source) -> list[tuple[str, str]]:
 
 def _uncertified(found: RecordDesign) -> LimitError:
     views = [view.name for view, made in zip(found.views, found.facts, strict=True) if made.certified is False]
+    which = f"the designs of {len(views)} views, such as {views[0]}, are not certified as the best ones"
+    if len(views) == 1:
+        which = f"the design of the view {views[0]} is not certified as the best one"
     return LimitError.not_certified(
-        f"the designs of {len(views)} views, such as {views[0]}, are not certified as the best ones; the guarantee "
-        "holds all the same; what helps: a larger --time-limit or --tol"
+        f"{which}; the guarantee holds all the same; what helps: a larger --time-limit or --tol"
     )
 
 

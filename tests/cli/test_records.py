@@ -373,6 +373,16 @@ def test_a_mean_that_takes_nearly_all_reports_is_told_with_what_gives_it_fewer(c
     assert "--bins age=10" in refused("bad-workload", *given, "--columns", "sex,age")
 
 
+def test_views_whose_designs_are_not_certified_are_counted_and_the_file_is_written(command, design):
+    for columns, words in (
+        ("sex+driver,age", "the designs of 2 views, such as sex+driver, are not certified as the best ones;"),
+        ("age", "the design of the view age is not certified as the best one;"),
+    ):
+        status, _, err = design("--tol", "1e-300", columns=columns)
+        assert (status, words in err) == (3, True)
+        assert command("verify", "records.json")[0] == 0
+
+
 def test_a_folder_keeps_the_designs_of_views(command, refused, monkeypatch):
     given = (*DESIGN, "-o", "records.json")
     assert command(*given)[0] == 0
