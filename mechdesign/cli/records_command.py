@@ -170,8 +170,8 @@ _RECORD_OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--cache",
         metavar="FOLDER",
-        help="With --columns: keep the design of each view in this folder, so that a run that was interrupted goes on. "
-        "It is made if it does not exist; what it holds is proved again.",
+        help="With --columns: keep the design of each view in this folder, but for those of --strings, so that a run "
+        "that was interrupted goes on. It is made if it does not exist; what it holds is proved again.",
     ),
 )
 
