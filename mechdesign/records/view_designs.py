@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from mechdesign.engine import executor_of, run_tasks
 from mechdesign.errors import InputError, MechdesignError
-from mechdesign.mechanism import Mechanism, Provenance
+from mechdesign.mechanism import Mechanism
 from mechdesign.mechanism.mechanism_files import to_json
 from mechdesign.optimize import Design, design
 from mechdesign.optimize.designer import closed_form_check, tolerance_of
@@ -115,7 +115,9 @@ class MatrixTask:
     def _proved_again(self, stored: Stored) -> Design:
         proved, bound = proved_again(stored, self.key, self._tol)
         mechanism, value, certificate = proved.mechanism, cast("float", proved.value), cast("Any", proved.certificate)
-        origin = cast("Provenance", mechanism.provenance)
+        origin = mechanism.provenance
+        if origin is None:
+            raise InputError.damaged_file(f"{stored.source} does not say how it was designed")
         return Design(
             problem=self.problem,
             mechanism=replace(mechanism, provenance=replace(origin, problem=self.name)),

@@ -128,17 +128,48 @@ def test_a_record_that_names_the_design_of_another_view_is_designed_again(tmp_pa
     assert all("is not the design of this problem; designed again" in note for note in notes)
 
 
-def test_a_bound_that_does_not_follow_is_designed_again(tmp_path, designs):
-    whole = design_records(TWO := {"smokes": THREE["smokes"]}, 1, delta="1e-9", cache=tmp_path)
+def raise_bound(claimed):
+    claimed["optimality"]["lower_bound"] *= 1.0001
+
+
+def raise_value(claimed):
+    claimed["optimality"]["value"] *= 1.0001
+
+
+def drop_claim(claimed):
+    del claimed["optimality"]
+
+
+def drop_origin(claimed):
+    del claimed["provenance"]
+
+
+def promise_less(claimed):
+    claimed["guarantee"]["epsilon"] = "2"
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (raise_bound, "the stored lower bound"),
+        (raise_value, "the stored value"),
+        (drop_claim, "is not the design of this problem"),
+        (drop_origin, "does not say how it was designed"),
+        (promise_less, "is not the design of this problem"),
+    ],
+)
+def test_a_file_with_a_false_claim_and_its_right_name_is_designed_again(change, reason, tmp_path, designs):
+    one = {"smokes": THREE["smokes"]}
+    whole = design_records(one, 1, delta="1e-9", cache=tmp_path)
     (record,), (file,) = (tmp_path / "designs").iterdir(), (tmp_path / "mechanisms").iterdir()
     claimed = json.loads(file.read_text())
-    claimed["optimality"]["lower_bound"] *= 1.0001
+    change(claimed)
     content = json.dumps(claimed).encode()
     name = hashlib.sha256(content).hexdigest()
     file.with_name(f"{name}.json").write_bytes(content)
     record.write_text(json.dumps({**json.loads(record.read_text()), "mechanism": name}))
-    found = design_records(TWO, 1, delta="1e-9", cache=tmp_path)
-    assert "the stored lower bound" in found.notes[0]
+    found = design_records(one, 1, delta="1e-9", cache=tmp_path)
+    assert reason in found.notes[0]
     assert found.designs[0].bound == whole.designs[0].bound
     assert len(designs) == 2
 
