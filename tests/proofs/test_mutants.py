@@ -203,6 +203,8 @@ MUTANTS = {
     "first bits alone": ("Sampler", "f * 2 ^ (bits - first) + w / 2 ^ (word - (bits - first)).", "f * 2 ^ (bits - first).", "Sampler"),
 }  # fmt: skip
 
+needs_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not installed")
+
 
 def compiled(folder, name, kind):
     """Ask Coq for the statements of a file ("vos") or the proofs of a file whose statements are there ("vok")."""
@@ -210,19 +212,21 @@ def compiled(folder, name, kind):
     return subprocess.run(command, cwd=folder, capture_output=True, check=False).returncode == 0
 
 
+def needed(name):
+    """Return the files of the project that a file requires."""
+    required = re.findall(r"^Require Import ([^.]*)\.", source(name), re.MULTILINE)
+    return set(re.findall(r"\w+", " ".join(required)))
+
+
 def between(first, last):
     """Return the files that stand on one file and that another one needs, with both, in the order of the project."""
-    needs = {
-        name: set(re.findall(r"\w+", " ".join(re.findall(r"^Require Import ([^.]*)\.", source(name), re.MULTILINE))))
-        for name in FILES
-    }
     above, below = {first}, {last}
     for name in FILES:
-        if needs[name] & above:
+        if needed(name) & above:
             above.add(name)
     for name in reversed(FILES):
         if name in below:
-            below |= needs[name]
+            below |= needed(name)
     return [name for name in FILES if name in above & below]
 
 
@@ -247,13 +251,38 @@ def test_the_place_of_every_mutant_is_there(name):
     assert source(file).count(old) == (2 if name == "exp rounded up" else 1)  # the definition, and in its proof
 
 
+def holds(built, folder, file, text, noticed):
+    """Return whether the proofs of one file still hold where another one has this text."""
+    shutil.copytree(built, folder, dirs_exist_ok=True)
+    (folder / f"{file}.v").write_text(text)
+    *before, last = between(file, noticed)
+    assert [name for name in before if not compiled(folder, name, "vos")] == []
+    return compiled(folder, last, "vos") and compiled(folder, last, "vok")
+
+
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not installed")
+@needs_coq
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_mutant_breaks_a_proof(built, tmp_path, name):
     file, old, new, noticed = MUTANTS[name]
-    shutil.copytree(built, tmp_path, dirs_exist_ok=True)
-    (tmp_path / f"{file}.v").write_text(source(file).replace(old, new, 1))
-    *before, last = between(file, noticed)
-    assert [name for name in before if not compiled(tmp_path, name, "vos")] == []
-    assert not (compiled(tmp_path, last, "vos") and compiled(tmp_path, last, "vok"))
+    assert not holds(built, tmp_path, file, source(file).replace(old, new, 1), noticed)
+
+
+@pytest.mark.slow
+@needs_coq
+@pytest.mark.parametrize("noticed", ["Observed", "RecordsSanity"])
+def test_a_change_of_nothing_breaks_no_proof(built, tmp_path, noticed):
+    """A file that was left out in between would be refused as out of date, whatever the mutant says."""
+    assert holds(built, tmp_path, "Spec", source("Spec") + "\nDefinition asked_by_nobody := O.\n", noticed)
+
+
+@needs_coq
+def test_what_a_file_needs_is_what_coq_reads_in_it():
+    found = subprocess.run(
+        ["coqdep", "-R", ".", "Mechdesign", *(f"{name}.v" for name in FILES)],
+        cwd=COQ, capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    read = dict(re.findall(r"^(\w+)\.vo .*?: \w+\.v(.*)$", found, re.MULTILINE))
+    assert {name: set(re.findall(r"(\w+)\.vo\b", read[name])) for name in FILES} == {
+        name: needed(name) for name in FILES
+    }
