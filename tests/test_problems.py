@@ -1,5 +1,6 @@
 """Every problem file, through every method that accepts it: certificate, expected value, closed forms, files."""
 
+import re
 from decimal import Decimal
 from pathlib import Path
 
@@ -95,7 +96,8 @@ def test_problem(path, tmp_path):
     assert md.read_problem(tmp_path / "p.toml") == file
 
 
-COMPARED = [path for path in FILES if {"k_ary_randomized_response", "best_ldp"} & set(md.read_problem(path).expected)]
+# In the files as text, which each process reads while it collects.
+COMPARED = [path for path in FILES if re.search(r"^(k_ary_\w+|best_ldp) =", path.read_text("utf-8"), re.MULTILINE)]
 
 
 @pytest.mark.parametrize("path", COMPARED, ids=lambda path: path.stem)

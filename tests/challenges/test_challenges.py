@@ -1,5 +1,6 @@
 """The challenge set: what its files prove, and solutions that are judged."""
 
+import functools
 import json
 import lzma
 import re
@@ -27,6 +28,7 @@ LABELS = ("White", "Black", "Asian-Pac-Islander", "Amer-Indian-Eskimo", "Other")
 QUICK = (RACE, "binary-border", "adult-workclass-gain", "adult-secret-sex-occupation", "adult-relationship-frequencies")
 
 
+@functools.cache
 def best(name):
     return packed(instance(name).best_path)
 

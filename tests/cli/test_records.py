@@ -378,7 +378,7 @@ def test_views_whose_designs_are_not_certified_are_counted_and_the_file_is_writt
         ("sex+driver,age", "the designs of 2 views, such as sex+driver, are not certified as the best ones;"),
         ("age", "the design of the view age is not certified as the best one;"),
     ):
-        status, _, err = design("--tol", "1e-300", columns=columns)
+        status, _, err = design("--tol", "1e-300", "--time-limit", "0.2", columns=columns)
         assert (status, words in err) == (3, True)
         assert command("verify", "records.json")[0] == 0
 

@@ -5,6 +5,7 @@ it: `!command`, `%matplotlib inline`, `%%writefile` and the tag `raises-exceptio
 and not there.
 """
 
+import functools
 import os
 import re
 import shutil
@@ -48,6 +49,7 @@ SLOW = (
 FEW = 0
 
 
+@functools.cache
 def blocks(path):
     """Return the marks and the contents of the blocks of a page."""
     text = re.sub(r"\A---\n.*?\n---\n", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)

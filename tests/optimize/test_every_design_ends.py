@@ -113,8 +113,8 @@ QUICK = [
 
 @pytest.mark.combined
 @pytest.mark.parametrize(("name", "N", "shape", "epsilon", "objective"), QUICK)
-def test_some_designs_end_within_a_second_and_a_few_for_proofs(name, N, shape, epsilon, objective):
-    assert ends(name, N, shape, epsilon, OBJECTIVES[objective], limit=1.0, most=5.0)
+def test_some_designs_end_within_half_a_second_and_a_few_for_proofs(name, N, shape, epsilon, objective):
+    assert ends(name, N, shape, epsilon, OBJECTIVES[objective], limit=0.5, most=5.0)
 
 
 def test_a_design_that_takes_longer_is_noticed():
