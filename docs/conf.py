@@ -1,6 +1,7 @@
 """How Sphinx builds the site: `python -m sphinx -W -b html docs docs/_build/html`."""
 
 import os
+import shutil
 import sys
 from importlib.metadata import files
 from pathlib import Path
@@ -19,6 +20,7 @@ os.environ |= {
     "NO_COLOR": "1",
     "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]),
     "PYTHONPATH": str(ROOT),
+    "PYTHONSTARTUP": str(DOCS / "_ext" / "kernel_start.py"),
     "PYTHONUTF8": "1",
     "TERM": "dumb",
 }
@@ -44,13 +46,15 @@ exclude_patterns = ["_build"]
 myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4  # links to headings are those of GitHub
 
-# Cells run at each build, in a scratch folder for each page; what they raise ends the build.
+# Cells run at each build, in a scratch folder for each page; what they raise ends the build, as does a failed command.
 nb_execution_mode = "force"
 nb_execution_in_temp = True
 nb_execution_raise_on_error = True
 nb_execution_show_tb = True
 nb_execution_timeout = 600  # of one cell, on a machine that does other things too
 nb_merge_streams = True
+# What runs a program that is missing is shown without output.
+nb_execution_excludepatterns = [] if shutil.which("node") else ["how-to/use-from-javascript.md"]
 
 # A single file with every extension, which draws and needs no fonts.
 (mathjax,) = (path.locate() for path in files("sphinx-mathjax-offline") or () if path.name == "tex-svg-full.js")

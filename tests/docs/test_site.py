@@ -3,6 +3,7 @@
 import runpy
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -97,6 +98,14 @@ def test_links_out_of_the_site_become_files_of_it(link, read):
     content = [link]
     runpy.run_path(str(ROOT / "docs" / "_ext" / "outside_links.py"))["rewrite"](App, "explanation/words", content)
     assert content == [read]
+
+
+def test_a_command_that_fails_ends_its_cell():
+    """The settings name what kernels begin with; that it ends a build of the site is tried by `.ci/run`."""
+    shell = SimpleNamespace()
+    runpy.run_path(str(ROOT / "docs" / "_ext" / "kernel_start.py"), {"get_ipython": lambda: shell})
+    assert shell.system_raise_on_error is True
+    assert '"PYTHONSTARTUP": str(DOCS / "_ext" / "kernel_start.py")' in (ROOT / "docs" / "conf.py").read_text()
 
 
 def test_the_extra_holds_what_the_settings_of_the_site_load():
