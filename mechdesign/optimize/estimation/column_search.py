@@ -14,9 +14,10 @@ from mechdesign.numerics.arrays import Floats
 from mechdesign.optimize.deadline import is_limited, seconds_left
 from mechdesign.optimize.estimation.caps import MOST_SYMBOLS_IN_FORMS, best_caps, greatest_entries
 from mechdesign.optimize.estimation.cyclic_sets import cyclic_sets
-from mechdesign.optimize.estimation.exchange import MOST_COLUMNS, Exchanged, moved, orthogonal_gaussians, sweeps
+from mechdesign.optimize.estimation.exchange import Exchanged, moved, orthogonal_gaussians
 from mechdesign.optimize.estimation.interior_point import ColumnWeights
 from mechdesign.optimize.estimation.linear_oracle import LinearOracle
+from mechdesign.optimize.estimation.multiplicative import MOST_COLUMNS, sweeps
 from mechdesign.optimize.l1_cone import L1Cone
 from mechdesign.optimize.master import Master, spread
 from mechdesign.optimize.start import start_columns
@@ -27,6 +28,7 @@ from mechdesign.utility.query_variances import variances_of_matrix
 
 _FIRST, _FRESH = 6, 3  # Gaussian columns for each symbol, at first and in each round
 _LEAST_FRESH = 100
+_DRAWN = 2.5  # Gaussian columns for each one that a mechanism of multiplied weights keeps
 _GRADIENTS = 8  # with a cap: random points for each symbol, at which gradients of reduced costs are taken in each round
 _FAMILIES, _MOST_SHIFTED = 10, 3_000  # sets that are shifted, and all their shifts
 _FAMILIES_AT_ONCE = 3  # likewise, of a mechanism without a search
@@ -107,12 +109,13 @@ class ColumnSearch:
         return np.hstack([columns[:, basic], columns[:, np.flatnonzero(~basic)[-most:]]])
 
     def sweeps(self, deadline: float | None) -> Iterator[Exchanged]:
-        """Give mechanisms of columns that are exchanged for better ones."""
+        """Give mechanisms of many columns, with weights that are multiplied and columns exchanged for better ones."""
         covariance = self._best_covariance(deadline)
-        drawn = self._functions(
-            orthogonal_gaussians(covariance, MOST_COLUMNS // len(covariance), self._rng), covariance
+        groups = (
+            self._oracle.best(self._functions(orthogonal_gaussians(covariance, 1, self._rng), covariance))
+            for _ in range(max(1, round(_DRAWN * MOST_COLUMNS / len(covariance))))
         )
-        return sweeps(self._oracle.best(drawn), self._workload, self._oracle, self._rng, deadline)
+        return sweeps(groups, self._workload, self._oracle, self._rng, deadline, most=MOST_COLUMNS)
 
     def moved(self, columns: Floats, weights: Floats, deadline: float | None) -> tuple[Floats, Floats]:
         """Return columns of a mechanism after a sweep of exchanges, and their weights; the `basic` ones stay."""

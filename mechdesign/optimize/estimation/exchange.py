@@ -1,16 +1,15 @@
 """Columns of many symbols, exchanged for better ones a block at a time, without a program for their weights.
 
 Weights of k columns by interior points take about ``k^3`` operations a step, and a good mechanism of N symbols has many
-times N columns. Here columns have about equal weights. The first ones come from Gaussian vectors that are orthogonal in
-groups of N, so that their sample covariance is the one that is wanted; independent ones raise the error by about N/k.
-In a sweep each block of columns takes a step of the concave-convex procedure (`generation`), with the matrix M of all
-columns as they are then. A block is small: all columns at once would go to the directions that are worst now, and leave
-the others bare.
+times N columns. Here weights stay as they are. In a sweep each block of columns takes a step of the concave-convex
+procedure (`generation`), with the matrix M of all columns as they are then. A block is small: all columns at once would
+go to the directions that are worst now, and leave the others bare. The first columns come from Gaussian vectors that
+are orthogonal in groups of N, so that their sample covariance is the one that is wanted; independent ones raise the
+error by about N/k. Between sweeps `multiplicative` finds weights.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,16 +20,14 @@ from mechdesign.optimize.deadline import time_is_up
 from mechdesign.optimize.estimation.interior_point import basis_of_sum_zero, full_weights
 from mechdesign.optimize.estimation.linear_oracle import LinearOracle
 
-MOST_COLUMNS = 4_800  # about; more lower the error a little, and take room in files
 _BLOCKS = 50  # of a sweep: about 2 % of the weight
-_WHOLE = 1e-12  # how far rows may be from their sum 1
+WHOLE = 1e-12  # how far rows may be from their sum 1
 _OF_ROWS = 0.3  # of the error, for a row that is off by its whole sum
-_EVEN = 0.5  # share of equal weights in the next sweep
 
 
 @dataclass(frozen=True, eq=False)
 class Exchanged:
-    """A mechanism between sweeps.
+    """A mechanism of columns and weights.
 
     Attributes
     ----------
@@ -44,6 +41,10 @@ class Exchanged:
         The matrix of minus its gradient by weights, ``v'Mv``.
     multipliers : array, shape (N,)
         lambda, with ``<lambda, v>`` fitted to ``v'Mv`` at the columns.
+    costs : array, shape (k,)
+        ``v'Mv`` of each column.
+    information : array, shape (N, N)
+        ``J = sum w v v'``.
     """
 
     columns: Floats
@@ -51,6 +52,13 @@ class Exchanged:
     value: float
     M: Floats
     multipliers: Floats
+    costs: Floats
+    information: Floats
+
+    @property
+    def off(self) -> float:
+        """How far a row is from its sum 1."""
+        return float(np.abs(self.columns @ self.weights - 1).max())
 
 
 def orthogonal_gaussians(covariance: Floats, groups: int, rng: np.random.Generator) -> Floats:
@@ -70,45 +78,6 @@ def orthogonal_gaussians(covariance: Floats, groups: int, rng: np.random.Generat
     return result
 
 
-def sweeps(
-    columns: Floats, workload: Floats, oracle: LinearOracle, rng: np.random.Generator, deadline: float | None
-) -> Iterator[Exchanged]:
-    """Give the mechanism of some columns with about equal weights, and that after each sweep of exchanges.
-
-    It ends where a deadline ends a sweep, or where no weights near equal ones give rows of sum 1.
-
-    Parameters
-    ----------
-    columns : array, shape (N, k)
-        Columns with ``<P, v> = 1``.
-    workload : array, shape (q, N)
-        W, of rank N or N - 1.
-    oracle : LinearOracle
-        Finds columns.
-    rng : numpy.random.Generator
-        Puts columns into blocks.
-    deadline : float or None
-        A time of `time.monotonic`.
-    """
-    program = _ErrorOfColumns(workload)
-    even = np.full(columns.shape[1], 1 / columns.shape[1])
-    weights = even
-    while True:
-        weights = full_weights(columns, weights)
-        if not np.abs(columns @ weights - 1).max() <= _WHOLE:
-            return
-        try:
-            found = program.evaluated(columns, weights)
-        except np.linalg.LinAlgError:
-            return
-        yield found
-        weights = _EVEN * weights + (1 - _EVEN) * even
-        try:
-            columns = program.swept(columns, weights, oracle, rng, deadline)
-        except (np.linalg.LinAlgError, SolverError):
-            return
-
-
 def moved(
     columns: Floats,
     weights: Floats,
@@ -122,8 +91,18 @@ def moved(
 
     Parameters
     ----------
-    columns, weights, workload, oracle, rng, deadline
-        As those of `sweeps`, but the weights may be any whose weighted sum of the columns is (1,...,1).
+    columns : array, shape (N, k)
+        Columns with ``<P, v> = 1``.
+    weights : array, shape (k,)
+        Positive weights by which the sum of the columns is (1,...,1).
+    workload : array, shape (q, N)
+        W, of rank N or N - 1.
+    oracle : LinearOracle
+        Finds columns.
+    rng : numpy.random.Generator
+        Puts columns into blocks.
+    deadline : float or None
+        A time of `time.monotonic`.
     fixed : int
         So many of the first columns stay.
 
@@ -132,11 +111,11 @@ def moved(
     SolverError
         If the deadline comes first.
     """
-    program = _ErrorOfColumns(workload)
+    program = ErrorOfColumns(workload)
     try:
         others = program.swept(columns, weights, oracle, rng, deadline, fixed)
         repaired = full_weights(others, weights)
-        whole = np.abs(others @ repaired - 1).max() <= _WHOLE
+        whole = np.abs(others @ repaired - 1).max() <= WHOLE
         if whole and program.evaluated(others, repaired).value < program.evaluated(columns, weights).value:
             return others, repaired
     except np.linalg.LinAlgError:  # too few columns for all directions
@@ -144,7 +123,7 @@ def moved(
     return columns, weights
 
 
-class _ErrorOfColumns:
+class ErrorOfColumns:
     """Error and gradient of columns with weights."""
 
     def __init__(self, workload: Floats) -> None:
@@ -159,11 +138,12 @@ class _ErrorOfColumns:
         return float(np.sum(self._K * inverse)), self._U @ (inverse @ self._K @ inverse) @ self._U.T
 
     def evaluated(self, columns: Floats, weights: Floats) -> Exchanged:
+        """Return the mechanism of columns and weights, with its error and multipliers."""
         J = (columns * weights) @ columns.T
         value, M = self._of_information(J)
         costs = np.einsum("ik,ik->k", columns, M @ columns)
         multipliers, *_ = np.linalg.lstsq(J, (columns * weights) @ costs, rcond=1e-12)
-        return Exchanged(columns, weights, value, M, multipliers)
+        return Exchanged(columns, weights, value, M, multipliers, costs, J)
 
     def swept(
         self,

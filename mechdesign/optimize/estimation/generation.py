@@ -8,7 +8,7 @@ so from any column v the column that is greatest in the linear function ``2Mv - 
 (concave-convex procedure). Such steps start at the columns in use, at these with some noise, and at fresh Gaussian
 ones. With a cap they also start with the gradients ``2Mv - lambda`` in random points v, from where columns of far
 greater reduced cost are reached. A certificate is computed beside the mechanism, from its columns on. For very many
-symbols weights take too long, and columns of about equal weights are exchanged instead (`exchange`).
+symbols interior points take too long, and weights are multiplied instead (`multiplicative`).
 """
 
 from __future__ import annotations
@@ -47,10 +47,14 @@ _SLOW = 5e-3  # relative progress of a round from which on a better bound is wor
 _MOST_ROUNDS = 200
 _WHOLE = 1e-12  # how far rows may be from their sum 1
 _FINE = 1e-3  # of the gap asked for: the search for columns and forms goes on while it is worth more
-_EXCHANGED = 150  # symbols from which on columns are exchanged
-_GAINED = 1e-4  # relative, by a sweep of exchanges: the last one gains less
+_MULTIPLIED = 150  # symbols from which on weights are multiplied
+_GAINED = 1e-4  # relative, by a sweep of exchanges and steps of weights: the last one gains less
 _LONG = 40  # symbols from which on the search takes so long that an early bound is worth its time
-_SHARE = 0.85  # of the time that is left, for the mechanism
+_SHARE, _SHARE_MULTIPLIED = (
+    0.85,
+    0.6,
+)  # of the time that is left, for the mechanism; multiplied weights gain little late
+_MOST_BEGUN = 4_800  # columns that the certificate begins with: its first rounds take time that grows with them
 _EARLY_SHARE = 0.25  # of the time that is left for the mechanism, for an early bound
 
 
@@ -122,8 +126,8 @@ def generate(
     (2.25, array([1., 1., 1., 1.]))
     """
     goal, search = goal or Goal(), ColumnSearch(ball, exp_epsilon, workload, rng, floor)
-    exchanged = _exchanged(search, workload, goal, deadline, progress)
-    return exchanged or _weighted(search, ball.prior, workload, goal, deadline, progress)
+    multiplied = _multiplied(search, workload, goal, deadline, progress)
+    return multiplied or _weighted(search, ball.prior, workload, goal, deadline, progress)
 
 
 def _weighted(
@@ -173,14 +177,14 @@ def _weighted(
     return min(found, search.at_once(), key=attrgetter("value")) if stopped == "time limit" else found
 
 
-def _exchanged(
+def _multiplied(
     search: ColumnSearch, workload: Floats, goal: Goal, deadline: float | None, progress: Callable[[str], None]
 ) -> Generated | None:
-    """Return a mechanism of columns that were exchanged; None where weights by interior points do better.
+    """Return a mechanism of multiplied weights and exchanged columns; None where weights by interior points do better.
 
     They do for fewer symbols, workloads of low rank, and sets of all priors.
     """
-    if search.holds_every_prior or len(workload.T) <= _EXCHANGED or np.linalg.matrix_rank(workload) < len(workload.T):
+    if search.holds_every_prior or len(workload.T) <= _MULTIPLIED or np.linalg.matrix_rank(workload) < len(workload.T):
         return None
     best: Exchanged | None = None
     values: list[float] = []
@@ -265,6 +269,14 @@ def _kept(columns: Floats, weights: Floats, basic: int) -> NDArray[np.int64]:
     return np.union1d(np.arange(basic), heaviest[shares[heaviest] > (_USED if size <= _FEW else _HELD)])
 
 
+def _heaviest(matrix: Floats, prior: Floats) -> Floats:
+    """Return the columns of a mechanism that the certificate begins with, scaled to ``<P, v> = 1``."""
+    masses = prior @ matrix
+    kept = np.sort(np.argsort(-masses, kind="stable")[:_MOST_BEGUN])
+    result: Floats = matrix[:, kept] / masses[kept]
+    return result
+
+
 def solve_generated(
     pricing: SeparablePricing,
     workload: Floats,
@@ -305,7 +317,7 @@ def solve_generated(
         early.append(certify(held, share_until(searching, _EARLY_SHARE), enough=0.0, error=error))
         return early[0].lower_bound
 
-    searching = share_until(deadline, _SHARE)
+    searching = share_until(deadline, _SHARE if prior.size <= _MULTIPLIED else _SHARE_MULTIPLIED)
     found = generate(
         pricing.ball,
         pricing.exp_epsilon,
@@ -316,7 +328,7 @@ def solve_generated(
         deadline=searching,
         progress=progress,
     )
-    columns = found.matrix / (prior @ found.matrix)
+    columns = _heaviest(found.matrix, prior)
     begin = replace(early[0], held=np.hstack([columns, early[0].held])) if early else columns
     proved = certify(begin, deadline, enough=(1 - tol) * found.value, error=found.value)
     proved = max([proved, *early], key=lambda certificate: certificate.lower_bound)
