@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -14,10 +16,14 @@ from mechdesign.numerics.arrays import Floats
 from mechdesign.optimize.deadline import is_limited, seconds_left
 from mechdesign.optimize.estimation.caps import MOST_SYMBOLS_IN_FORMS, best_caps, greatest_entries
 from mechdesign.optimize.estimation.cyclic_sets import cyclic_sets
-from mechdesign.optimize.estimation.exchange import Exchanged, moved, orthogonal_gaussians
 from mechdesign.optimize.estimation.interior_point import ColumnWeights
 from mechdesign.optimize.estimation.linear_oracle import LinearOracle
-from mechdesign.optimize.estimation.multiplicative import MOST_COLUMNS, sweeps
+from mechdesign.optimize.estimation.weighted_columns import (
+    ErrorOfColumns,
+    WeightedColumns,
+    moved,
+    orthogonal_gaussians,
+)
 from mechdesign.optimize.l1_cone import L1Cone
 from mechdesign.optimize.master import Master, spread
 from mechdesign.optimize.start import start_columns
@@ -28,16 +34,26 @@ from mechdesign.utility.query_variances import variances_of_matrix
 
 _FIRST, _FRESH = 6, 3  # Gaussian columns for each symbol, at first and in each round
 _LEAST_FRESH = 100
-_DRAWN = 2.5  # Gaussian columns for each one that a mechanism of multiplied weights keeps
-_GRADIENTS = 8  # with a cap: random points for each symbol, at which gradients of reduced costs are taken in each round
+_GRADIENTS = 8  # random points for each symbol, at which gradients of reduced costs are taken in each round
 _FAMILIES, _MOST_SHIFTED = 10, 3_000  # sets that are shifted, and all their shifts
 _FAMILIES_AT_ONCE = 3  # likewise, of a mechanism without a search
 ENTERING = 4  # columns of greatest reduced cost for each symbol that enter in a round
 _NOISE = 0.5
+_STARTED = 4_800  # columns that multiplicative steps begin with, about
+_HELD, _HELD_EACH = 9_400, 40  # columns that they hold at most, or so many for each symbol where that is more
+_ENTERING = 10  # columns of greatest reduced cost for each symbol that enter where weights take multiplicative steps
+_STEPS = 15  # of weights between columns that enter
+_SWEPT = 2  # rounds that exchange columns, too
+_NEW = 0.1  # share of the weight that new columns are given
+_LIGHT = 1e-5  # a column of which every row uses less is left out
 _MOST_CLIMBS = 40
 _SECONDS_AN_ENTRY = 1.2e-6  # of a first linear program, or less
 _SECONDS_AN_OPERATION, _STEPS = 5e-11, 10  # of a step of the interior point, or less; and how many steps to expect
 _FEWEST_HELD = 2  # columns for each symbol, however little time there is
+
+
+Point: TypeAlias = ColumnWeights | WeightedColumns
+"""What has an error, the M of its gradient, and lambda."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +82,13 @@ class Generated:
     value: float
     rounds: int
     stopped: str
+
+    def heaviest(self, prior: Floats, most: int) -> Floats:
+        """Return no more than so many columns, those of the most likely reports, scaled to ``<P, v> = 1``."""
+        masses = prior @ self.matrix
+        kept = np.argsort(-masses, kind="stable")[:most]
+        result: Floats = self.matrix[:, kept] / masses[kept]
+        return result
 
 
 def _most_in_time(size: int, count: int, seconds: float) -> int:
@@ -108,14 +131,42 @@ class ColumnSearch:
         most = _most_in_time(N, columns.shape[1], left) - self.basic
         return np.hstack([columns[:, basic], columns[:, np.flatnonzero(~basic)[-most:]]])
 
-    def sweeps(self, deadline: float | None) -> Iterator[Exchanged]:
-        """Give mechanisms of many columns, with weights that are multiplied and columns exchanged for better ones."""
-        covariance = self._best_covariance(deadline)
-        groups = (
-            self._oracle.best(self._functions(orthogonal_gaussians(covariance, 1, self._rng), covariance))
-            for _ in range(max(1, round(_DRAWN * MOST_COLUMNS / len(covariance))))
+    def multiplied(self, deadline: float | None) -> Iterator[WeightedColumns]:
+        """Give mechanisms of more and more columns, whose weights take multiplicative steps.
+
+        Columns enter whose reduced costs are great; light ones are left out.
+
+        Raises
+        ------
+        SolverError
+            If columns leave a direction out, or no weights near those held make rows sum to 1.
+        """
+        program, covariance = ErrorOfColumns(self._workload), self._best_covariance(deadline)
+        groups = max(1, _STARTED // len(covariance))
+        columns = self._oracle.best(self._functions(orthogonal_gaussians(covariance, groups, self._rng), covariance))
+        weights = np.full(columns.shape[1], 1 / columns.shape[1])
+        for rounds in itertools.count():
+            held = program.reweighted(columns, weights, _STEPS, deadline)
+            yield held
+            columns, weights = held.heaviest(max(_HELD, _HELD_EACH * len(columns)))
+            used = weights * columns.max(axis=0) > _LIGHT
+            columns, weights = columns[:, used], weights[used]
+            if rounds < _SWEPT:
+                columns, weights = self.moved(columns, weights, deadline)
+            new = self._of_great_cost(held)
+            columns = np.hstack([columns, new])
+            weights = np.append((1 - _NEW) * weights, np.full(new.shape[1], _NEW / max(new.shape[1], 1)))
+
+    def _of_great_cost(self, held: WeightedColumns) -> Floats:
+        """Return columns of great reduced cost, from gradients at random points and noise at some of those held."""
+        N, weights = self._ball.size, held.weights
+        drawn = self._rng.choice(
+            weights.size, min(weights.size, _GRADIENTS * N), p=weights / weights.sum(), replace=False
         )
-        return sweeps(groups, self._workload, self._oracle, self._rng, deadline, most=MOST_COLUMNS)
+        chosen = held.columns[:, drawn]
+        noisy = (chosen + _NOISE * self._rng.standard_normal(chosen.shape)) * self._oracle.masses[:, None]
+        columns = self._oracle.best(np.hstack([self.gradients(held.columns, weights, held), noisy]))
+        return self._costly(self._climbed(columns, held), held)[:, : _ENTERING * N]
 
     def moved(self, columns: Floats, weights: Floats, deadline: float | None) -> tuple[Floats, Floats]:
         """Return columns of a mechanism after a sweep of exchanges, and their weights; the `basic` ones stay."""
@@ -148,13 +199,9 @@ class ColumnSearch:
         if self._floor.for_everyone:
             functions.append(self.gradients(active, weights, point))
         columns = np.hstack([active, self._oracle.best(np.hstack(functions))])
-        columns = self._climbed(columns, point)
-        costs = _reduced_costs(columns, point)
-        positive = np.flatnonzero(costs > 1e-9 * point.value)
-        columns = columns[:, positive[np.argsort(-costs[positive], kind="stable")]]
-        return self._without_copies(columns)[:, : ENTERING * N]
+        return self._costly(self._climbed(columns, point), point)[:, : ENTERING * N]
 
-    def gradients(self, active: Floats, weights: Floats, point: ColumnWeights) -> Floats:
+    def gradients(self, active: Floats, weights: Floats, point: Point) -> Floats:
         """Return gradients of reduced costs at random points, whose entries spread as those of the columns in use."""
         size = np.sqrt((active - 1) ** 2 @ weights)[:, None]
         points = 1 + size * self._rng.standard_normal((self._ball.size, _GRADIENTS * self._ball.size))
@@ -166,7 +213,7 @@ class ColumnSearch:
         columns = self._climbed(self._oracle.best(self._gaussian(self._best_covariance(), wanted)), point)
         return self._without_copies(columns)[:, :wanted]
 
-    def _climbed(self, columns: Floats, point: ColumnWeights) -> Floats:
+    def _climbed(self, columns: Floats, point: Point) -> Floats:
         """Return the columns at which the steps from some columns end."""
         ended = []
         costs = _reduced_costs(columns, point)
@@ -179,6 +226,12 @@ class ColumnSearch:
             if not costs.size:
                 break
         return np.hstack([*ended, columns])
+
+    def _costly(self, columns: Floats, point: Point) -> Floats:
+        """Return the columns of positive reduced cost without copies, the greatest costs first."""
+        costs = _reduced_costs(columns, point)
+        positive = np.flatnonzero(costs > 1e-9 * point.value)
+        return self._without_copies(columns[:, positive[np.argsort(-costs[positive], kind="stable")]])
 
     def _gaussian(self, covariance: Floats, count: int) -> Floats:
         """Return Gaussian vectors as linear functions, whose ratios to P have variance 1."""
@@ -212,7 +265,7 @@ class ColumnSearch:
         return columns[:, np.sort(first)]
 
 
-def _reduced_costs(columns: Floats, point: ColumnWeights) -> Floats:
+def _reduced_costs(columns: Floats, point: Point) -> Floats:
     """Return ``v'Mv - <lambda, v>`` of each column."""
     result: Floats = np.einsum("ik,ik->k", columns, point.M @ columns) - point.multipliers @ columns
     return result

@@ -23,6 +23,7 @@ from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.linear_program import minimum
 from mechdesign.optimize.deadline import time_is_up
 from mechdesign.optimize.estimation.interior_point import ColumnWeights, basis_of_sum_zero, full_weights, solve
+from mechdesign.optimize.estimation.weighted_columns import lightened
 
 _EPS = float(np.finfo(float).eps)
 _MOST_MOMENTS = 5_000  # N(N+1)/2 above which elimination takes too long: 99 symbols
@@ -203,6 +204,7 @@ def with_few_outputs(
     columns, weights = _scaled(matrix, prior)
     if columns.shape[1] <= most:
         return matrix
+    columns, weights = lightened(columns, weights, workload, most)
     program = _Limited(prior, workload, most)
     whole = program.weighted(columns, weights, _TOLERANCE)
     program = replace(program, enough=whole.value * (1 + _TOLERANCE))

@@ -7,8 +7,11 @@ weights and a matrix M, and columns of positive reduced cost ``v'Mv - <lambda, v
 so from any column v the column that is greatest in the linear function ``2Mv - lambda`` costs at least as much
 (concave-convex procedure). Such steps start at the columns in use, at these with some noise, and at fresh Gaussian
 ones. With a cap they also start with the gradients ``2Mv - lambda`` in random points v, from where columns of far
-greater reduced cost are reached. A certificate is computed beside the mechanism, from its columns on. For very many
-symbols interior points take too long, and weights are multiplied instead (`multiplicative`).
+greater reduced cost are reached. A certificate is computed beside the mechanism, from its columns on.
+
+For many symbols a round by interior points takes seconds. Weights then take multiplicative steps (`weighted_columns`),
+each some thousandth of the time, so that several thousand columns are held, and new ones enter three times a second.
+All begin with gradients or noise. Few columns are kept at the end.
 """
 
 from __future__ import annotations
@@ -28,10 +31,11 @@ from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.optimize.deadline import is_limited, keeps_mechanism, seconds_left, share_until, sooner, time_is_up
 from mechdesign.optimize.estimation.caps import best_caps, bound_of_caps
 from mechdesign.optimize.estimation.column_search import ENTERING, ColumnSearch, Generated
-from mechdesign.optimize.estimation.exchange import Exchanged
-from mechdesign.optimize.estimation.interior_point import full_weights, solve
+from mechdesign.optimize.estimation.few_outputs import most_needed
+from mechdesign.optimize.estimation.interior_point import basis_of_sum_zero, full_weights, solve
 from mechdesign.optimize.estimation.separable import SeparablePricing
 from mechdesign.optimize.estimation.separable_certificate import SeparableCertificate, certificate_for_many
+from mechdesign.optimize.estimation.weighted_columns import ErrorOfColumns, WeightedColumns
 from mechdesign.optimize.method import Solution
 from mechdesign.uncertainty import L1Ball
 from mechdesign.uncertainty.base import NO_FLOOR, Floor
@@ -43,18 +47,15 @@ _MOST_HELD = 4_500  # columns: a step of the interior point takes time that grow
 _USED = 1e-5  # a mechanism goes without columns of which every row uses less
 _HELD = 3e-5  # likewise, between rounds: steps take less time; from 1e-4 on, light columns are missed that are needed
 _STALLED, _WINDOW = 5e-5, 3  # relative progress over so many rounds at which to stop
+_WINDOW_MULTIPLIED = 8  # likewise, of rounds in which weights take multiplicative steps
+_KEPT, _KEPT_EACH = 4_800, 30  # columns of such a mechanism, or so many for each symbol where that is more
+_TO_CUT = 2.0  # times as long as a round: until only these are kept
 _SLOW = 5e-3  # relative progress of a round from which on a better bound is worth its time
 _MOST_ROUNDS = 200
 _WHOLE = 1e-12  # how far rows may be from their sum 1
 _FINE = 1e-3  # of the gap asked for: the search for columns and forms goes on while it is worth more
-_MULTIPLIED = 150  # symbols from which on weights are multiplied
-_GAINED = 1e-4  # relative, by a sweep of exchanges and steps of weights: the last one gains less
 _LONG = 40  # symbols from which on the search takes so long that an early bound is worth its time
-_SHARE, _SHARE_MULTIPLIED = (
-    0.85,
-    0.6,
-)  # of the time that is left, for the mechanism; multiplied weights gain little late
-_MOST_BEGUN = 4_800  # columns that the certificate begins with: its first rounds take time that grows with them
+_SHARE, _SHARE_MULTIPLIED = 0.85, 0.7  # of the time that is left, for the mechanism
 _EARLY_SHARE = 0.25  # of the time that is left for the mechanism, for an early bound
 
 
@@ -126,8 +127,8 @@ def generate(
     (2.25, array([1., 1., 1., 1.]))
     """
     goal, search = goal or Goal(), ColumnSearch(ball, exp_epsilon, workload, rng, floor)
-    multiplied = _multiplied(search, workload, goal, deadline, progress)
-    return multiplied or _weighted(search, ball.prior, workload, goal, deadline, progress)
+    found = _multiplied(search, workload, goal, deadline, progress) if _is_multiplied(ball, workload) else None
+    return found or _weighted(search, ball.prior, workload, goal, deadline, progress)
 
 
 def _weighted(
@@ -150,17 +151,15 @@ def _weighted(
     values, stopped, best, began = [point.value], None, (point, held), time.monotonic()
     try:
         while True:
-            if goal.bounded is not None and _progress(values) < _SLOW:
-                bound = goal.bounded(held[:, point.weights > 0], point.value)
-                goal = replace(goal, bound=max(bound, goal.bound), bounded=None)
+            goal = _better_bounded(goal, values, held[:, point.weights > 0])
             progress(_line(values, held.shape[1], goal, deadline))
             took, began = time.monotonic() - began, time.monotonic()
             stopped = _why_stop(values, goal, sooner(deadline, took))
             if stopped is not None:
                 break
-            used = _kept(held, point.weights, search.basic)
-            entering = search.entering(held[:, used], point.weights[used], point)
-            columns, weights = held[:, used], point.weights[used]
+            kept = _kept(held, point.weights, search.basic)
+            columns, weights = held[:, kept], point.weights[kept]
+            entering = search.entering(columns, weights, point)
             if prior.size > _FEW:
                 columns, weights = search.moved(columns, weights, deadline)
             start = np.concatenate([weights, np.zeros(entering.shape[1])])
@@ -177,39 +176,56 @@ def _weighted(
     return min(found, search.at_once(), key=attrgetter("value")) if stopped == "time limit" else found
 
 
+def _is_multiplied(ball: L1Ball, workload: Floats) -> bool:
+    """Return whether weights take multiplicative steps.
+
+    Interior points do better for few symbols, sets of all priors, and workloads that leave directions out.
+    """
+    N = ball.size
+    if N <= _FEW or ball.holds_every_prior:
+        return False
+    return bool(np.linalg.matrix_rank(workload @ basis_of_sum_zero(N)) == N - 1)
+
+
 def _multiplied(
     search: ColumnSearch, workload: Floats, goal: Goal, deadline: float | None, progress: Callable[[str], None]
 ) -> Generated | None:
-    """Return a mechanism of multiplied weights and exchanged columns; None where weights by interior points do better.
-
-    They do for fewer symbols, workloads of low rank, and sets of all priors.
-    """
-    if search.holds_every_prior or len(workload.T) <= _MULTIPLIED or np.linalg.matrix_rank(workload) < len(workload.T):
-        return None
-    best: Exchanged | None = None
+    """Return a mechanism of columns whose weights take multiplicative steps; None if there is none in time."""
+    best: WeightedColumns | None = None
     values: list[float] = []
-    stopped = "stalled"
+    stopped, began = None, time.monotonic()
     try:
-        for found in search.sweeps(deadline):
-            best = found if best is None or found.value < best.value else best
-            values.append(found.value)
+        for held in search.multiplied(deadline):
+            took = time.monotonic() - began
+            best = held if best is None or held.value < best.value else best
+            values.append(best.value)
             keeps_mechanism(deadline)
-            progress(_line(values, found.weights.size, goal, deadline, "sweep"))
-            if best.value - goal.bound <= goal.tolerance * best.value:
-                stopped = ""
+            goal = _better_bounded(goal, values, held.heaviest(_MOST_HELD)[0])
+            progress(_line(values, held.weights.size, goal, deadline, "search round"))
+            stopped = _why_stop(values, goal, sooner(deadline, _TO_CUT * took), _WINDOW_MULTIPLIED)
+            if stopped is not None:
                 break
-            if _progress(values) < _GAINED:
-                break
+            began = time.monotonic()
     except KeyboardInterrupt:
         if best is None:
             raise
         stopped = "interrupted"
+    except SolverError:  # columns leave a direction out, or rows cannot be made to sum to 1
+        stopped = "solver failed"
     if best is None:
         return None
-    stopped = "time limit" if stopped == "stalled" and time_is_up(deadline) else stopped
+    N = len(workload.T)
+    best = ErrorOfColumns(workload).cut(best, min(max(_KEPT, _KEPT_EACH * N), most_needed(N)), deadline)
     matrix: Floats = best.columns * best.weights
-    result = Generated(matrix, best.multipliers, best.M, best.value, len(values), stopped)
+    result = Generated(matrix, best.multipliers, best.M, best.value, len(values), stopped or "")
     return min(result, search.at_once(), key=attrgetter("value"))
+
+
+def _better_bounded(goal: Goal, values: list[float], columns: Floats) -> Goal:
+    """Return a goal with a better bound, where rounds have begun to gain little and one can be computed."""
+    if goal.bounded is None or _progress(values) >= _SLOW:
+        return goal
+    return replace(goal, bound=max(goal.bounded(columns, values[-1]), goal.bound), bounded=None)
 
 
 def _mechanism(columns: Floats, weights: Floats) -> Floats:
@@ -222,14 +238,14 @@ def _mechanism(columns: Floats, weights: Floats) -> Floats:
     return matrix
 
 
-def _why_stop(values: list[float], goal: Goal, deadline: float | None) -> str | None:
+def _why_stop(values: list[float], goal: Goal, deadline: float | None, window: int = _WINDOW) -> str | None:
     """Return why to stop, an empty text if the bound is met, and None to go on."""
     last = values[-1]
     if last - goal.bound <= goal.tolerance * last:
         return ""
     if time_is_up(deadline):
         return "time limit"
-    stalls = len(values) > _WINDOW and values[-1 - _WINDOW] - last <= _STALLED * last
+    stalls = len(values) > window and values[-1 - window] - last <= _STALLED * last
     return "stalled" if stalls or len(values) >= _MOST_ROUNDS else None
 
 
@@ -267,14 +283,6 @@ def _kept(columns: Floats, weights: Floats, basic: int) -> NDArray[np.int64]:
     room = max(_MOST_HELD - ENTERING * size, size) - basic
     heaviest = np.argsort(-shares, kind="stable")[: max(room, 0)]
     return np.union1d(np.arange(basic), heaviest[shares[heaviest] > (_USED if size <= _FEW else _HELD)])
-
-
-def _heaviest(matrix: Floats, prior: Floats) -> Floats:
-    """Return the columns of a mechanism that the certificate begins with, scaled to ``<P, v> = 1``."""
-    masses = prior @ matrix
-    kept = np.sort(np.argsort(-masses, kind="stable")[:_MOST_BEGUN])
-    result: Floats = matrix[:, kept] / masses[kept]
-    return result
 
 
 def solve_generated(
@@ -317,7 +325,7 @@ def solve_generated(
         early.append(certify(held, share_until(searching, _EARLY_SHARE), enough=0.0, error=error))
         return early[0].lower_bound
 
-    searching = share_until(deadline, _SHARE if prior.size <= _MULTIPLIED else _SHARE_MULTIPLIED)
+    searching = share_until(deadline, _SHARE_MULTIPLIED if _is_multiplied(pricing.ball, workload) else _SHARE)
     found = generate(
         pricing.ball,
         pricing.exp_epsilon,
@@ -328,7 +336,7 @@ def solve_generated(
         deadline=searching,
         progress=progress,
     )
-    columns = _heaviest(found.matrix, prior)
+    columns = found.heaviest(prior, _MOST_HELD)
     begin = replace(early[0], held=np.hstack([columns, early[0].held])) if early else columns
     proved = certify(begin, deadline, enough=(1 - tol) * found.value, error=found.value)
     proved = max([proved, *early], key=lambda certificate: certificate.lower_bound)

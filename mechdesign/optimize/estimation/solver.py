@@ -35,7 +35,6 @@ from mechdesign.optimize.estimation.form_certificate import (
 from mechdesign.optimize.estimation.generation import solve_generated
 from mechdesign.optimize.estimation.interior_point import ColumnWeights
 from mechdesign.optimize.estimation.listed import ListedForms, solve_listed
-from mechdesign.optimize.estimation.multiplicative import of_heaviest
 from mechdesign.optimize.estimation.separable import SeparablePricing
 from mechdesign.optimize.estimation.within_limits import ErrorWithin
 from mechdesign.optimize.method import Answer, DesignOptions, Method, Run, Solution, always
@@ -339,8 +338,7 @@ def _limited(
     if error == math.inf:  # the solver dropped columns that light queries need
         mixed = mixtures(problem, solution.matrix, tol, MOST_BITS, None)
         error = min((problem.utility.value(one, problem.uncertainty.center) for one in mixed), default=math.inf)
-    matrix = of_heaviest(solution.matrix, prior, W, outputs, deadline)
-    matrix = with_few_outputs(matrix, outputs, prior, W, columns_to_try, deadline=deadline, progress=progress)
+    matrix = with_few_outputs(solution.matrix, outputs, prior, W, columns_to_try, deadline=deadline, progress=progress)
     return replace(solution, matrix=matrix, unrestricted=error)
 
 
