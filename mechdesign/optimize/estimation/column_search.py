@@ -39,7 +39,7 @@ _FAMILIES, _MOST_SHIFTED = 10, 3_000  # sets that are shifted, and all their shi
 _FAMILIES_AT_ONCE = 3  # likewise, of a mechanism without a search
 ENTERING = 4  # columns of greatest reduced cost for each symbol that enter in a round
 _NOISE = 0.5
-_STARTED = 4_800  # columns that multiplicative steps begin with, about
+_STARTED, _STARTED_EACH = 4_800, 30  # columns that multiplicative steps begin with, or so many for each symbol
 _HELD, _HELD_EACH = 9_400, 40  # columns that they hold at most, or so many for each symbol where that is more
 _ENTERING = 10  # columns of greatest reduced cost for each symbol that enter where weights take multiplicative steps
 _STEPS = 15  # of weights between columns that enter
@@ -142,7 +142,7 @@ class ColumnSearch:
             If columns leave a direction out, or no weights near those held make rows sum to 1.
         """
         program, covariance = ErrorOfColumns(self._workload), self._best_covariance(deadline)
-        groups = max(1, _STARTED // len(covariance))
+        groups = max(_STARTED_EACH, _STARTED // len(covariance))
         columns = self._oracle.best(self._functions(orthogonal_gaussians(covariance, groups, self._rng), covariance))
         weights = np.full(columns.shape[1], 1 / columns.shape[1])
         for rounds in itertools.count():
