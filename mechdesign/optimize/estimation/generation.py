@@ -49,6 +49,7 @@ _HELD = 3e-5  # likewise, between rounds: steps take less time; from 1e-4 on, li
 _STALLED, _WINDOW = 5e-5, 3  # relative progress over so many rounds at which to stop
 _WINDOW_MULTIPLIED = 8  # likewise, of rounds in which weights take multiplicative steps
 _KEPT, _KEPT_EACH = 4_800, 30  # columns of such a mechanism, or so many for each symbol where that is more
+_BEGUN_EACH = 12  # columns for each symbol that a certificate begins with
 _TO_CUT = 2.0  # times as long as a round: until only these are kept
 _SLOW = 5e-3  # relative progress of a round from which on a better bound is worth its time
 _MOST_ROUNDS = 200
@@ -56,7 +57,7 @@ _WHOLE = 1e-12  # how far rows may be from their sum 1
 _FINE = 1e-3  # of the gap asked for: the search for columns and forms goes on while it is worth more
 _LONG = 40  # symbols from which on the search takes so long that an early bound is worth its time
 _SHARE, _SHARE_MULTIPLIED = 0.85, 0.7  # of the time that is left, for the mechanism
-_EARLY_SHARE = 0.25  # of the time that is left for the mechanism, for an early bound
+_EARLY_SHARE = 0.5  # of the time that is left for the mechanism, for an early bound
 
 
 @dataclass(frozen=True)
@@ -200,7 +201,7 @@ def _multiplied(
             best = held if best is None or held.value < best.value else best
             values.append(best.value)
             keeps_mechanism(deadline)
-            goal = _better_bounded(goal, values, held.heaviest(_MOST_HELD)[0])
+            goal = _better_bounded(goal, values, held.heaviest(_BEGUN_EACH * len(held.columns))[0])
             progress(_line(values, held.weights.size, goal, deadline, "search round"))
             stopped = _why_stop(values, goal, sooner(deadline, _TO_CUT * took), _WINDOW_MULTIPLIED)
             if stopped is not None:
@@ -336,7 +337,7 @@ def solve_generated(
         deadline=searching,
         progress=progress,
     )
-    columns = found.heaviest(prior, _MOST_HELD)
+    columns = found.heaviest(prior, _BEGUN_EACH * prior.size)
     begin = replace(early[0], held=np.hstack([columns, early[0].held])) if early else columns
     proved = certify(begin, deadline, enough=(1 - tol) * found.value, error=found.value)
     proved = max([proved, *early], key=lambda certificate: certificate.lower_bound)
