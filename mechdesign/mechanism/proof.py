@@ -20,6 +20,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,9 +147,14 @@ class Guarantee:
         """Whether a column keeps the guarantee when an entry below its greatest rises."""
         return self.sides.below is None and self.uncertainty.limits_entries
 
+    @cached_property
+    def _priors_below(self) -> UncertaintySet:
+        """The priors of the promise from below."""
+        return priors_below(self.sides.floor_up, self.uncertainty.exact_set)
+
     def exact_least_lift(self, column: Sequence[int]) -> Fraction:
         """Return the least lift of any category by an output, over the priors of the promise from below."""
-        return priors_below(self.sides.floor_up, self.uncertainty.exact_set).exact_least_lift(column)
+        return self._priors_below.exact_least_lift(column)
 
     def is_kept_by(self, column: Sequence[int]) -> bool:
         """Return whether a column of integers keeps the guarantee, in rational arithmetic.

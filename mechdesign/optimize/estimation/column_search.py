@@ -42,7 +42,7 @@ _NOISE = 0.5
 _STARTED, _STARTED_EACH = 4_800, 30  # columns that multiplicative steps begin with, or so many for each symbol
 _HELD, _HELD_EACH = 9_400, 40  # columns that they hold at most, or so many for each symbol where that is more
 _ENTERING = 10  # columns of greatest reduced cost for each symbol that enter where weights take multiplicative steps
-_STEPS = 15  # of weights between columns that enter
+_STEPS_OF_WEIGHTS = 10  # between columns that enter
 _SWEPT = 2  # rounds that exchange columns, too
 _NEW = 0.1  # share of the weight that new columns are given
 _LIGHT = 1e-5  # a column of which every row uses less is left out
@@ -146,7 +146,7 @@ class ColumnSearch:
         columns = self._oracle.best(self._functions(orthogonal_gaussians(covariance, groups, self._rng), covariance))
         weights = np.full(columns.shape[1], 1 / columns.shape[1])
         for rounds in itertools.count():
-            held = program.reweighted(columns, weights, _STEPS, deadline)
+            held = program.reweighted(columns, weights, _STEPS_OF_WEIGHTS, deadline)
             yield held
             columns, weights = held.heaviest(max(_HELD, _HELD_EACH * len(columns)))
             used = weights * columns.max(axis=0) > _LIGHT

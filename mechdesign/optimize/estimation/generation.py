@@ -49,14 +49,16 @@ _HELD = 3e-5  # likewise, between rounds: steps take less time; from 1e-4 on, li
 _STALLED, _WINDOW = 5e-5, 3  # relative progress over so many rounds at which to stop
 _WINDOW_MULTIPLIED = 8  # likewise, of rounds in which weights take multiplicative steps
 _KEPT, _KEPT_EACH = 4_800, 30  # columns of such a mechanism, or so many for each symbol where that is more
-_BEGUN_EACH = 12  # columns for each symbol that a certificate begins with
+_BEGUN_EACH = 15  # columns for each symbol that a certificate begins with
 _TO_CUT = 2.0  # times as long as a round: until only these are kept
 _SLOW = 5e-3  # relative progress of a round from which on a better bound is worth its time
 _MOST_ROUNDS = 200
 _WHOLE = 1e-12  # how far rows may be from their sum 1
 _FINE = 1e-3  # of the gap asked for: the search for columns and forms goes on while it is worth more
-_LONG = 40  # symbols from which on the search takes so long that an early bound is worth its time
-_SHARE, _SHARE_MULTIPLIED = 0.85, 0.7  # of the time that is left, for the mechanism
+_LONG = range(
+    41, 151
+)  # symbols for which the search takes so long, and a bound so short, that an early one is worth its time
+_SHARE, _SHARE_MULTIPLIED = 0.85, 0.6  # of the time that is left, for the mechanism
 _EARLY_SHARE = 0.5  # of the time that is left for the mechanism, for an early bound
 
 
@@ -333,7 +335,7 @@ def solve_generated(
         workload,
         np.random.default_rng(0),
         floor=pricing.floor,
-        goal=Goal(bound, _FINE * tol, tol, bounded if prior.size > _LONG else None),
+        goal=Goal(bound, _FINE * tol, tol, bounded if prior.size in _LONG else None),
         deadline=searching,
         progress=progress,
     )
