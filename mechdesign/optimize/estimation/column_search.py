@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mechdesign.numerics.arrays import Floats
 from mechdesign.optimize.deadline import is_limited, seconds_left
@@ -146,7 +147,7 @@ class ColumnSearch:
         columns = self._oracle.best(self._functions(orthogonal_gaussians(covariance, groups, self._rng), covariance))
         weights = np.full(columns.shape[1], 1 / columns.shape[1])
         for rounds in itertools.count():
-            held = program.reweighted(columns, weights, _STEPS_OF_WEIGHTS, deadline)
+            held = program.reweighted(*self._merged(columns, weights), _STEPS_OF_WEIGHTS, deadline)
             yield held
             columns, weights = held.heaviest(max(_HELD, _HELD_EACH * len(columns)))
             used = weights * columns.max(axis=0) > _LIGHT
@@ -260,9 +261,20 @@ class ColumnSearch:
 
     def _without_copies(self, columns: Floats) -> Floats:
         """Return columns without those that equal an earlier one up to rounding."""
-        keys = (self._rng.standard_normal((2, len(columns))) @ columns).round(9)
-        _, first = np.unique(keys, axis=1, return_index=True)
+        first, _ = self._copies(columns)
         return columns[:, np.sort(first)]
+
+    def _merged(self, columns: Floats, weights: Floats) -> tuple[Floats, Floats]:
+        """Return columns without copies, each with the weight of all its copies."""
+        first, which = self._copies(columns)
+        kept = np.argsort(first)
+        return columns[:, first[kept]], np.bincount(which, weights)[kept].astype(float)
+
+    def _copies(self, columns: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the first of all columns that are equal up to rounding, and of which of these each is a copy."""
+        keys = (self._rng.standard_normal((2, len(columns))) @ columns).round(9)
+        _, first, which = np.unique(keys, axis=1, return_index=True, return_inverse=True)
+        return first, which.ravel()
 
 
 def _reduced_costs(columns: Floats, point: Point) -> Floats:

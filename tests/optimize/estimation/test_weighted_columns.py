@@ -135,6 +135,22 @@ def test_relabelled_symbols_come_to_about_the_same_error():
     assert errors[0] == pytest.approx(errors[1], rel=1e-3)
 
 
+@pytest.mark.parametrize("epsilon", [0.001, 10])
+def test_copies_are_one_column(epsilon):
+    """At both ends of epsilon all columns are sets of one symbol; 4,758 with copies could not be cut to 1,891."""
+    ball, W = md.L1Ball.from_counts([3000 // (k + 1) + 3 for k in range(61)], known=True), np.eye(61)
+    found = next(itertools.islice(search_for(ball, math.exp(epsilon), W).multiplied(None), 1, None))
+    check(ball, found, W)
+    assert found.weights.size == np.unique(found.columns.round(9), axis=1).shape[1] == 61
+
+
+def test_columns_that_are_merged_keep_their_order_and_rows():
+    columns, weights = np.array([[2.0, 0.0, 2.0, 1.0], [0.0, 2.0, 0.0, 1.0]]), np.array([0.2, 0.4, 0.2, 0.2])
+    merged, together = search_for(md.L1Ball([0.5, 0.5]), 2.0, np.eye(2))._merged(columns, weights)
+    np.testing.assert_array_equal(merged, [[2.0, 0.0, 1.0], [0.0, 2.0, 1.0]])
+    np.testing.assert_allclose(together, [0.4, 0.4, 0.2])
+
+
 def test_symbols_of_equal_mass_come_near_the_closed_form():
     """200 equal symbols at exp(epsilon) = 4 have the least error ``199^2 / (200 * 3)``."""
     ball, W, optimum = md.L1Ball.from_counts([5] * 200, known=True), np.eye(200), 199**2 / 600
