@@ -144,7 +144,9 @@ class ColumnSearch:
         """
         program, covariance = ErrorOfColumns(self._workload), self._best_covariance(deadline)
         groups = max(_STARTED_EACH, _STARTED // len(covariance))
-        columns = self._oracle.best(self._functions(orthogonal_gaussians(covariance, groups, self._rng), covariance))
+        windows = start_columns(self._ball, self._exp_epsilon, ChiSquare(), self._floor)  # which form a mechanism
+        drawn = self._oracle.best(self._functions(orthogonal_gaussians(covariance, groups, self._rng), covariance))
+        columns = np.hstack([windows, drawn])
         weights = np.full(columns.shape[1], 1 / columns.shape[1])
         for rounds in itertools.count():
             held = program.reweighted(*self._merged(columns, weights), _STEPS_OF_WEIGHTS, deadline)
@@ -173,8 +175,13 @@ class ColumnSearch:
         """Return columns of a mechanism after a sweep of exchanges, and their weights; the `basic` ones stay."""
         return moved(columns, weights, self._workload, self._oracle, self._rng, deadline, self.basic)
 
-    def at_once(self) -> Generated:
-        """Return a mechanism of cyclic sets, which needs no search."""
+    def at_once(self) -> Generated | None:
+        """Return a mechanism of cyclic sets, which needs no search; None where priors of the set have entries below 0.
+
+        It keeps epsilon for every prior there is, but not for those.
+        """
+        if not self._ball.within_simplex:
+            return None
         ball, N = self._ball, self._ball.size
         columns = self._even_sets(_FAMILIES_AT_ONCE)
         matrix: Floats = columns / columns[0].sum()  # each row has the same entries

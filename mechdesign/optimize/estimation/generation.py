@@ -147,9 +147,10 @@ def _weighted(
         held = search.first(deadline)
         point = solve(held, prior, workload, _precision([], prior.size), deadline=deadline, unfinished=True)
     except SolverError:
-        if not is_limited(deadline):
+        at_once = search.at_once()
+        if at_once is None or not is_limited(deadline):
             raise
-        return search.at_once()
+        return at_once
     keeps_mechanism(deadline)
     values, stopped, best, began = [point.value], None, (point, held), time.monotonic()
     try:
@@ -176,7 +177,7 @@ def _weighted(
         stopped = "time limit" if time_is_up(sooner(deadline, time.monotonic() - began)) else "solver failed"
     point, matrix = best[0], _mechanism(best[1], best[0].weights)
     found = Generated(matrix, point.multipliers, point.M, point.value, len(values), stopped)
-    return min(found, search.at_once(), key=attrgetter("value")) if stopped == "time limit" else found
+    return _or_at_once(found, search) if stopped == "time limit" else found
 
 
 def _is_multiplied(ball: L1Ball, workload: Floats) -> bool:
@@ -221,7 +222,12 @@ def _multiplied(
     best = ErrorOfColumns(workload).cut(best, min(max(_KEPT, _KEPT_EACH * N), most_needed(N)), deadline)
     matrix: Floats = best.columns * best.weights
     result = Generated(matrix, best.multipliers, best.M, best.value, len(values), stopped or "")
-    return min(result, search.at_once(), key=attrgetter("value"))
+    return _or_at_once(result, search)
+
+
+def _or_at_once(found: Generated, search: ColumnSearch) -> Generated:
+    """Return what was found, or the mechanism that needs no search if its error is less."""
+    return min(found, search.at_once() or found, key=attrgetter("value"))
 
 
 def _better_bounded(goal: Goal, values: list[float], columns: Floats) -> Goal:

@@ -234,10 +234,12 @@ def _whole(columns: Floats, weights: Floats) -> Floats:
     SolverError
         If there are none.
     """
-    result = full_weights(columns, weights)
-    if not np.abs(columns @ result - 1).max() <= _WHOLE:
-        raise SolverError.solver_failed(f"no weights of {weights.size} columns near those given make rows sum to 1")
-    return result
+    result = weights
+    for _ in range(_MOST_REPAIRS):
+        result = full_weights(columns, result)
+        if np.abs(columns @ result - 1).max() <= _WHOLE:
+            return result
+    raise SolverError.solver_failed(f"no weights of {weights.size} columns near those given make rows sum to 1")
 
 
 def orthogonal_gaussians(covariance: Floats, groups: int, rng: np.random.Generator) -> Floats:
