@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechdesign.numerics.arrays import Floats
-from mechdesign.optimize.deadline import is_limited, seconds_left
+from mechdesign.optimize.deadline import is_limited, seconds_left, share_until, time_is_up
 from mechdesign.optimize.estimation.caps import MOST_SYMBOLS_IN_FORMS, best_caps, greatest_entries
 from mechdesign.optimize.estimation.cyclic_sets import cyclic_sets
 from mechdesign.optimize.estimation.interior_point import ColumnWeights
@@ -41,6 +41,7 @@ _FAMILIES_AT_ONCE = 3  # likewise, of a mechanism without a search
 ENTERING = 4  # columns of greatest reduced cost for each symbol that enter in a round
 _NOISE = 0.5
 _STARTED, _STARTED_EACH = 4_800, 30  # columns that multiplicative steps begin with, or so many for each symbol
+_DRAWING, _FEWEST_GROUPS = 0.5, 4  # of the time that is left, for these; and of N columns each, however little there is
 _HELD, _HELD_EACH = 9_400, 40  # columns that they hold at most, or so many for each symbol where that is more
 _ENTERING = 10  # columns of greatest reduced cost for each symbol that enter where weights take multiplicative steps
 _STEPS_OF_WEIGHTS = 10  # between columns that enter
@@ -144,9 +145,8 @@ class ColumnSearch:
         """
         program, covariance = ErrorOfColumns(self._workload), self._best_covariance(deadline)
         groups = max(_STARTED_EACH, _STARTED // len(covariance))
-        windows = start_columns(self._ball, self._exp_epsilon, ChiSquare(), self._floor)  # which form a mechanism
-        drawn = self._oracle.best(self._functions(orthogonal_gaussians(covariance, groups, self._rng), covariance))
-        columns = np.hstack([windows, drawn])
+        functions = self._functions(orthogonal_gaussians(covariance, groups, self._rng), covariance)
+        columns = self._as_time_allows(np.split(functions, groups, axis=1), share_until(deadline, _DRAWING))
         weights = np.full(columns.shape[1], 1 / columns.shape[1])
         for rounds in itertools.count():
             held = program.reweighted(*self._merged(columns, weights), _STEPS_OF_WEIGHTS, deadline)
@@ -159,6 +159,15 @@ class ColumnSearch:
             new = self._of_great_cost(held)
             columns = np.hstack([columns, new])
             weights = np.append((1 - _NEW) * weights, np.full(new.shape[1], _NEW / max(new.shape[1], 1)))
+
+    def _as_time_allows(self, groups: list[Floats], until: float | None) -> Floats:
+        """Return columns that form a mechanism, and the best ones for groups of functions until a time, or for some."""
+        columns = [start_columns(self._ball, self._exp_epsilon, ChiSquare(), self._floor)]
+        for number, group in enumerate(groups):
+            if number >= _FEWEST_GROUPS and time_is_up(until):
+                break
+            columns.append(self._oracle.best(group))
+        return np.hstack(columns)
 
     def _of_great_cost(self, held: WeightedColumns) -> Floats:
         """Return columns of great reduced cost, from gradients at random points and noise at some of those held."""

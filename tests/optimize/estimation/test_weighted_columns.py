@@ -167,7 +167,8 @@ def test_no_mechanism_leaves_the_cone_of_priors_with_entries_below_0(within_simp
     ball, e = md.L1Ball.from_counts(counts, delta="1e-9", within_simplex=within_simplex), math.exp(10)
     monkeypatch.setattr(time, "monotonic", Clock())
     found = generate(ball, e, np.eye(61), np.random.default_rng(0), deadline=time.monotonic() + most)
-    assert (found.matrix.max(axis=0) <= e * ball.support(found.matrix) * (1 + 1e-9)).all()
+    greatest = found.matrix.max(axis=0)  # 22,026 times as great as the least mean, which is a sum of such numbers
+    assert (greatest <= e * (ball.support(found.matrix) + 1e-12 * greatest)).all()
     assert search_for(ball, e, np.eye(61)).at_once() is None or within_simplex
 
 
