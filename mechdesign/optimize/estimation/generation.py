@@ -10,8 +10,8 @@ ones. With a cap they also start with the gradients ``2Mv - lambda`` in random p
 greater reduced cost are reached. A certificate is computed beside the mechanism, from its columns on.
 
 For many symbols a round by interior points takes seconds. Weights then take multiplicative steps (`weighted_columns`),
-each some thousandth of the time, so that several thousand columns are held, and new ones enter three times a second.
-All begin with gradients or noise. Few columns are kept at the end.
+which take much less time: several thousand columns are held, and for a hundred symbols new ones enter three times a
+second. Steps to these start at gradients and at columns with noise. At the end light columns are left out.
 """
 
 from __future__ import annotations

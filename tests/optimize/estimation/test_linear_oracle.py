@@ -37,6 +37,15 @@ def test_no_ray_is_greater(seed, within_simplex):
     np.testing.assert_allclose((g * columns).sum(axis=0), (g.T @ rays).max(axis=1), atol=1e-12 * size)
 
 
+@pytest.mark.parametrize("count", [1, 200, 201, 401])
+def test_each_function_has_its_column_however_many_there_are(count):
+    """Functions are taken in blocks of 200."""
+    rng, ball = np.random.default_rng(count), md.L1Ball.from_counts([9, 5, 3, 2, 1], radius=Fraction(1, 5))
+    oracle, g = LinearOracle(L1Cone.of(ball, math.e)), functions(rng, ball.prior, count)
+    alone = np.hstack([oracle.best(g[:, k : k + 1]) for k in range(count)])
+    np.testing.assert_allclose(oracle.best(g), alone, atol=1e-12)
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_columns_are_private_and_scaled(seed):
     rng = np.random.default_rng(seed)
