@@ -24,7 +24,7 @@ from mechdesign.display.html import facts
 from mechdesign.errors import GuaranteeError, InputError, shorten
 from mechdesign.mechanism.claims import Parts
 from mechdesign.mechanism.proof import Guarantee, Integers, checked_bits
-from mechdesign.mechanism.rounding import GROWTH, by_falling_mass, distinct, round_or_give_up
+from mechdesign.mechanism.rounding import GROWTH, by_falling_mass, distinct, round_or_give_up, share_for_rounding
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import log_up, over_common_denominator
 from mechdesign.numerics.tolerances import FLOAT_LEAKAGE, FLOAT_MOVE, WEIGHT_SUM
@@ -89,7 +89,7 @@ def most_moved_by_rounding(outputs: int, bits: int, guarantee: Guarantee) -> flo
     units for the room r above or below the lift of a constant. The share grows by a factor that may overshoot.
     """
     room = guarantee.room
-    each = 3.0 if guarantee.kept_by_raising or room == 0 else 1 + GROWTH * float((2 + room) / room)
+    each = 3.0 if guarantee.kept_by_raising or room == 0 else 1 + GROWTH * share_for_rounding(guarantee)
     return (each * outputs + 1) / 2.0**bits + FLOAT_MOVE
 
 

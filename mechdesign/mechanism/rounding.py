@@ -136,10 +136,14 @@ def _rounded(cleaned: Floats, bits: int, guarantee: Guarantee) -> Integers | Non
 def _mixed(cleaned: Floats, bits: int, proofs: _Proofs) -> Integers | None:
     """Return neighbours of a matrix mixed with constant columns, as little as the proof asks for.
 
+    Another share changes the last places of all columns, and columns near the border of the cone may then break the
+    promise that kept it before. So all shares grow together, up to the one that covers rounding for every column.
+
     None if only constant columns are left.
     """
     added = np.zeros(cleaned.shape[1])
-    while True:  # what is added grows by a factor
+    enough = share_for_rounding(proofs.guarantee) / 2**bits
+    while True:  # what is added to a violating column grows by a factor
         integers = neighbours((cleaned + added) / (1 + added.sum()), bits)
         violating = proofs.violating(integers)
         if not violating.any():
@@ -147,6 +151,16 @@ def _mixed(cleaned: Floats, bits: int, proofs: _Proofs) -> Integers | None:
         if added[violating].max() >= 1.0:
             return None
         added[violating] = np.maximum(_FIRST_SHARE / 2**bits, GROWTH * added[violating])
+        added = np.maximum(added, min(float(added[violating].max()), enough))
+
+
+def share_for_rounding(guarantee: Guarantee) -> float:
+    """Return how many units of rounding of a constant column keep a column inside whose entries are off by one each.
+
+    A lift of the mixture is then at least as far from its limit as rounding may move it; the room of the guarantee is
+    that of a constant column.
+    """
+    return float((2 + guarantee.room) / guarantee.room)
 
 
 def neighbours(matrix: Floats, bits: int) -> Integers:
@@ -229,14 +243,14 @@ class _Proofs:
     """
 
     def __init__(self, guarantee: Guarantee, shape: tuple[int, ...]) -> None:
-        self._guarantee = guarantee
+        self.guarantee = guarantee
         # A column of zeros does not break it.
         self._last, self._breaks = np.zeros(shape, dtype=np.int64), np.zeros(shape[1], dtype=np.bool_)
 
     def violating(self, integers: Integers) -> NDArray[np.bool_]:
         """Return which columns break the guarantee, shape (M,)."""
         for column in np.flatnonzero((integers != self._last).any(axis=0)).tolist():
-            self._breaks[column] = not self._guarantee.is_kept_by(integers[:, column].tolist())
+            self._breaks[column] = not self.guarantee.is_kept_by(integers[:, column].tolist())
         self._last = integers
         return self._breaks.copy()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -151,6 +152,20 @@ def shares(weights: Sequence[Sequence[int]] | NDArray[np.int64]) -> Floats:
     """
     rows = weights.tolist() if isinstance(weights, np.ndarray) else weights
     return np.array([[w / total for w in row] for row, total in zip(rows, map(sum, rows), strict=True)], dtype=float)
+
+
+def float_of(number: Any) -> float:
+    """Return the float of a number; infinity where that is too large for a float.
+
+    Examples
+    --------
+    >>> float_of(10**400), float_of(-(10**400)), float_of(0.5)
+    (inf, -inf, 0.5)
+    """
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
 
 
 def as_bound(upper: ArrayLike) -> Floats:

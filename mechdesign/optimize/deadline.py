@@ -13,6 +13,7 @@ from types import FrameType
 from typing import TypeGuard
 
 from mechdesign.errors import InputError, shorten
+from mechdesign.numerics.arrays import float_of
 
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 
@@ -103,9 +104,9 @@ def deadline_of(time_limit: object) -> Deadline:
     """
     if time_limit is None:
         return Deadline.after(None)
-    if isinstance(time_limit, bool) or not isinstance(time_limit, Real) or not float(time_limit) >= 0:
+    if isinstance(time_limit, bool) or not isinstance(time_limit, Real) or not float_of(time_limit) >= 0:
         raise InputError.out_of_range(f"time_limit is {shorten(time_limit)}; accepted: seconds, 0 or more")
-    return Deadline.after(float(time_limit))
+    return Deadline.after(float_of(time_limit))
 
 
 def time_is_up(deadline: float | None) -> bool:

@@ -18,6 +18,7 @@ from mechdesign.errors import InputError, LimitError, SolverError, shorten
 from mechdesign.mechanism import Guarantee, Mechanism, Optimality, Provenance
 from mechdesign.mechanism.from_floats import from_own_floats
 from mechdesign.mechanism.proof import checked_bits
+from mechdesign.numerics.arrays import float_of
 from mechdesign.numerics.tolerances import GAP, RANK
 from mechdesign.optimize.certificate import padded
 from mechdesign.optimize.closed_form import closed_forms
@@ -161,7 +162,7 @@ def tolerance_of(problem: DesignProblem, tol: object) -> float:
     """Return the relative gap that counts as closed: the one that is given, or that of the objective."""
     if tol is None:
         return GAP if problem.utility.estimation is None else error_tolerance(problem.uncertainty)
-    if isinstance(tol, bool) or not isinstance(tol, Real) or not 0 < float(tol) < 1:
+    if isinstance(tol, bool) or not isinstance(tol, Real) or not 0 < float_of(tol) < 1:
         raise InputError.out_of_range(f"tol is {shorten(tol)}; accepted: a number between 0 and 1, such as 1e-6")
     return float(tol)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TypeAlias
 
 import numpy as np
@@ -185,17 +186,19 @@ class ColumnSearch:
         return moved(columns, weights, self._workload, self._oracle, self._rng, deadline, self.basic)
 
     def at_once(self) -> Generated | None:
-        """Return a mechanism of cyclic sets, which needs no search; None where priors of the set have entries below 0.
+        """Return a mechanism that needs no search; None where priors of the set have entries below 0.
 
-        It keeps epsilon for every prior there is, but not for those.
+        It is of cyclic sets, or randomized response, whichever has the lesser error. Both keep epsilon for every prior
+        there is, but not for those.
         """
         if not self._ball.within_simplex:
             return None
-        ball, N = self._ball, self._ball.size
-        columns = self._even_sets(_FAMILIES_AT_ONCE)
-        matrix: Floats = columns / columns[0].sum()  # each row has the same entries
-        value = float(variances_of_matrix(matrix, ball.prior, self._workload).sum())
-        return Generated(matrix, np.zeros(N), np.zeros((N, N)), value, 0, "time limit")
+        N, found = self._ball.size, []
+        for columns in (self._even_sets(_FAMILIES_AT_ONCE), 1 + (self._exp_epsilon - 1) * np.eye(N)):
+            matrix: Floats = columns / columns[0].sum()  # each row has the same entries
+            value = float(variances_of_matrix(matrix, self._ball.prior, self._workload).sum())
+            found.append(Generated(matrix, np.zeros(N), np.zeros((N, N)), value, 0, "time limit"))
+        return min(found, key=attrgetter("value"))
 
     def _even_sets(self, families: int) -> Floats:
         """Return columns of sets of about N/(e + 1) symbols, as in subset selection, not scaled."""

@@ -24,6 +24,20 @@ _UNITS = 2**10  # of the last bit, by which probabilities of randomized response
 _MOST = 0.1  # a greater share is another mechanism
 
 
+def response(problem: DesignProblem) -> Floats:
+    """Return randomized response at the greatest epsilon of local differential privacy that implies the promise.
+
+    Examples
+    --------
+    >>> import mechdesign as md
+    >>> response(md.DesignProblem(md.L1Ball([0.5, 0.5]), "log(3)", md.EstimationError()))
+    array([[0.75, 0.25],
+           [0.25, 0.75]])
+    """
+    size, exp_epsilon = problem.uncertainty.size, problem.local_epsilon.exp_down
+    return np.asarray(randomized_response.mechanism(size, exp_epsilon, in_floats=True), dtype=float)
+
+
 def mixtures(problem: DesignProblem, matrix: Floats, tol: float, bits: int, most: int | None) -> Iterator[Floats]:
     """Yield mixtures of a mechanism with more and more randomized response, in outputs of its own where allowed.
 
@@ -54,7 +68,7 @@ def mixtures(problem: DesignProblem, matrix: Floats, tol: float, bits: int, most
     """
     N, M = matrix.shape
     e = problem.local_epsilon.exp_down
-    added = np.asarray(randomized_response.mechanism(N, e, in_floats=True), dtype=float)
+    added = response(problem)
     beside = most is None or most >= M + N
     if beside:
         wide = np.hstack([matrix, np.zeros((N, N))])

@@ -6,7 +6,7 @@ before, which says that the columns sum to (1,...,1).
 
 For fewer outputs the lightest columns are dropped, some at a time, and the others weighted anew. Then rounds follow, in
 each of which columns of positive reduced cost enter and the lightest ones are dropped again; what is better is kept.
-Such searches end at different mechanisms, and further ones start from the columns of the best and of another one.
+Searches end at different mechanisms, and further ones start from the columns of two of them.
 """
 
 from __future__ import annotations
@@ -163,6 +163,7 @@ def with_few_outputs(
     prior: Floats,
     workload: Floats,
     finder: Finder,
+    known: Floats | None = None,
     *,
     deadline: float | None = None,
     progress: Callable[[str], None] = lambda _line: None,
@@ -183,6 +184,8 @@ def with_few_outputs(
         W.
     finder : callable
         Finds columns to try.
+    known : array, shape (N, k), optional
+        A mechanism with few enough outputs; a search begins from it if others have found no better one.
     deadline : float or None
         When to stop, as a time of `time.monotonic`; a first mechanism with so few outputs is found nevertheless.
     progress : callable
@@ -210,22 +213,24 @@ def with_few_outputs(
     program = replace(program, enough=whole.value * (1 + _TOLERANCE))
     pool = finder(whole, _POOL * prior.size)
     found = list(_searches(program, columns, whole, pool, finder, deadline, progress))
+    if known is not None:
+        columns, weights = _scaled(known, prior)
+        start = columns, program.weighted(columns, weights, _TOLERANCE)
+        if start[1].value < min((pair[1].value for pair in found), default=np.inf):
+            found.append(_searched(program, start, pool, finder, np.random.default_rng(_STARTS), deadline))
     for number in range(_JOINED if len(found) > 1 else 0):
         found.sort(key=lambda pair: pair[1].value)
         joined = None if time_is_up(deadline) else program.joined(found[0], found[1 + number % (len(found) - 1)])
         if found[0][1].value <= program.enough or joined is None:
             continue
-        rng = np.random.default_rng(_STARTS + number)
-        found.append(_searched(program, joined, pool, finder, rng, deadline))
+        found.append(_searched(program, joined, pool, finder, np.random.default_rng(_STARTS + number), deadline))
         progress(f"at most {most} outputs, from two mechanisms: error {found[-1][1].value:.9g}")
     if not found:
         raise SolverError.no_mechanism_found(
             f"the search found no mechanism with at most {most} outputs that determines every query; allow more outputs"
         )
-    best = min(found, key=lambda pair: pair[1].value)
-    held, point = best
-    final = program.weighted(held, point.weights, _FINE).weights
-    result: Floats = held * full_weights(held, final)
+    held, point = min(found, key=lambda pair: pair[1].value)
+    result: Floats = held * full_weights(held, program.weighted(held, point.weights, _FINE).weights)
     return result
 
 
@@ -259,12 +264,7 @@ def _searches(
 
 
 def _searched(
-    program: _Limited,
-    first: Held,
-    pool: Floats,
-    finder: Finder,
-    rng: np.random.Generator,
-    deadline: float | None,
+    program: _Limited, first: Held, pool: Floats, finder: Finder, rng: np.random.Generator, deadline: float | None
 ) -> Held:
     """Return what rounds of entering and dropping columns lead to."""
     held, point = first

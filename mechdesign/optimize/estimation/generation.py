@@ -16,6 +16,7 @@ second. Steps to these start at gradients and at columns with noise. At the end 
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -177,7 +178,7 @@ def _weighted(
         stopped = "time limit" if time_is_up(sooner(deadline, time.monotonic() - began)) else "solver failed"
     point, matrix = best[0], _mechanism(best[1], best[0].weights)
     found = Generated(matrix, point.multipliers, point.M, point.value, len(values), stopped)
-    return _or_at_once(found, search) if stopped == "time limit" else found
+    return _or_at_once(found, search)
 
 
 def _is_multiplied(ball: L1Ball, workload: Floats) -> bool:
@@ -294,6 +295,15 @@ def _kept(columns: Floats, weights: Floats, basic: int) -> NDArray[np.int64]:
     return np.union1d(np.arange(basic), heaviest[shares[heaviest] > (_USED if size <= _FEW else _HELD)])
 
 
+def _near_one(workload: Floats, progress: Callable[[str], None]) -> Floats:
+    """Return queries over a power of 2, such that the greatest coefficient is from 1/2 to 1."""
+    power = math.frexp(np.nextafter(np.abs(workload).max(), 0))[1]
+    if power:
+        progress(f"errors until the end are in units of {math.ldexp(1.0, 2 * power):g}, as queries are far from 1")
+    result: Floats = np.ldexp(workload, -power)
+    return result
+
+
 def solve_generated(
     pricing: SeparablePricing,
     workload: Floats,
@@ -324,7 +334,8 @@ def solve_generated(
     SolverError
         If no mechanism determines the queries.
     """
-    prior, limits = pricing.ball.prior, pricing.limits
+    # A form and lambda prove as much for queries in any unit.
+    prior, limits, workload = pricing.ball.prior, pricing.limits, _near_one(workload, progress)
     progress("bounding the error from the greatest entries of columns")
     bound = bound_of_caps(best_caps(prior, limits, workload, deadline), prior, limits, workload)
     certify = partial(certificate_for_many, pricing, workload, progress=progress)

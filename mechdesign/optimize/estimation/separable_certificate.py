@@ -210,13 +210,17 @@ class _Rounds:
             return SeparableCertificate(best.form, best.multipliers, best.bound, self.error, best.price, held, 0)
         if self.N > _EACH_ITSELF:
             self.dual = replace(self.dual, families=_families(self.prior, diagonal, self.pricing.limits))
-        return self._searched(best, self._first(diagonal, caps), held)
+        return self._searched(best, caps, held)
 
-    def _searched(self, best: _Proved, first: Floats, held_columns: Floats) -> SeparableCertificate:
-        """Return the best certificate of rounds that begin with parameters inside the domain of the dual."""
+    def _searched(self, best: _Proved, caps: _Proved, held_columns: Floats) -> SeparableCertificate:
+        """Return the best certificate of rounds that begin near the one of the caps."""
         center = best.parameters(self.dual)
         held = all_first = np.hstack([held_columns, self._start(), best.price.best])
-        x, limit, gap, rounds = first, self.error, _FIRST_GAP, 0
+        x = first = self._first(caps, held)
+        if not self.dual.takes(first):  # numbers of the form are too far apart for floats
+            best = self._priced_again(best)
+            return SeparableCertificate(best.form, best.multipliers, best.bound, self.error, best.price, held, 0)
+        limit, gap, rounds = self.error, _FIRST_GAP, 0
         level, since = best.bound, 0
         for number in range(1, _MOST_ROUNDS + 1):
             for _ in range(_MOST_QUICK):
@@ -260,11 +264,19 @@ class _Rounds:
         whole = self._proved(best.form, best.multipliers, with_time_for(self.deadline, _FOR_THE_BOUND))
         return max(best, whole, key=lambda proved: proved.bound)
 
-    def _first(self, diagonal: Floats, best: _Proved) -> Floats:
-        """Return parameters inside the domain of the dual, at its scale."""
-        scale = best.root / best.total
-        floored = _floored(diagonal) * scale
-        return self.dual.joined(floored, 0.0, multipliers_of_caps(floored, self.pricing.limits))
+    def _first(self, caps: _Proved, held: Floats) -> Floats:
+        """Return parameters inside the domain of the dual, at its scale.
+
+        Their d is that of the caps. Their lambda too, unless a multiple of P has the lesser sum where held columns keep
+        their conditions: columns that differ little from 1 are far below their caps.
+        """
+        diagonal = _floored(caps.form.diagonal)
+        multipliers, scale = multipliers_of_caps(diagonal, self.pricing.limits), caps.root / caps.total
+        values = QuadraticForm(diagonal).values(held - 1)
+        highest = float(values.max())
+        if highest < float(multipliers.sum() + (values - multipliers @ held).max()):
+            multipliers, scale = highest * self.prior, (caps.root / highest) ** 2
+        return self.dual.joined(scale * diagonal, 0.0, scale * multipliers)
 
     def _start(self) -> Floats:
         """Return columns whose weighted sum is (1,...,1), and others that differ at every symbol."""

@@ -116,6 +116,10 @@ class RestrictedDual:
         common = float(parameters[G]) if self.with_common else 0.0
         return QuadraticForm(self._vector(parameters[:G]), common), self._vector(parameters[-G:])
 
+    def takes(self, parameters: Floats) -> bool:
+        """Return whether the form of parameters is inside the domain, where `solve` may start."""
+        return self._curve(parameters[: -self.size], derivatives=False) is not None
+
     def _inside(self, theta: Floats) -> tuple[float, Floats, Floats]:
         """Return the same at a point that has to be inside the domain."""
         curve = self._curve(theta)

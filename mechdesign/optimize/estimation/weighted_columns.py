@@ -314,6 +314,8 @@ def _swept(
     columns, weights = at.columns.copy(), at.weights
     J, rows = (columns * weights) @ columns.T, columns @ weights
     for block in np.array_split(rng.permutation(np.arange(fixed, weights.size)), _BLOCKS):
+        if not block.size:  # there are fewer columns than blocks
+            continue
         if time_is_up(deadline):
             raise SolverError.not_converged("the time for a sweep is up")
         value, M = program.of_information(J)

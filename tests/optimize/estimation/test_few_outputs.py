@@ -386,3 +386,12 @@ def test_the_command_refuses_in_one_line(source, tmp_path, capsys, options, mess
     assert message in said
     assert len(said.strip().splitlines()) == 1
     assert not path.exists()
+
+
+def test_as_many_outputs_as_categories_are_no_worse_than_randomized_response():
+    """The lightest columns of a good design are dropped until hardly any information is left."""
+    problem = md.DesignProblem(md.L1Ball.from_counts([1] * 30, radius=2), "0.1", md.EstimationError())
+    design = md.design(problem, time_limit=1, outputs=30)
+    response = np.array(md.baselines.k_ary_randomized_response(30, "0.1").matrix, dtype=float)
+    assert len(design.mechanism.outputs) <= 30
+    assert design.value <= problem.utility.value(response, problem.uncertainty.center) * (1 + 1e-6)

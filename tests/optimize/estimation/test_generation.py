@@ -16,8 +16,9 @@ from mechdesign.errors import SolverError
 from mechdesign.optimize.estimation import generation
 from mechdesign.optimize.estimation.caps import estimation_bound
 from mechdesign.optimize.estimation.column_search import ColumnSearch
-from mechdesign.optimize.estimation.generation import Goal, generate
+from mechdesign.optimize.estimation.generation import Goal, generate, solve_generated
 from mechdesign.optimize.estimation.interior_point import solve
+from mechdesign.optimize.estimation.separable import SeparablePricing
 from mechdesign.optimize.rays import Rays
 from mechdesign.uncertainty.base import Floor
 
@@ -240,3 +241,33 @@ def test_with_a_cap_gradients_at_random_points_lead_to_better_columns(monkeypatc
     check(ball, e, better, np.eye(N))
     assert (better.matrix.min(axis=0) >= least * better.matrix.max(axis=0) * (1 - 1e-10)).all()
     assert better.value < 0.998 * usual.value
+
+
+@pytest.mark.parametrize("level", ["20", "30"])
+def test_fewer_columns_than_blocks_of_a_sweep_are_moved(level):
+    """One category has nearly all the mass: few columns have weight beside those that stay."""
+    ball = md.L1Ball.from_counts([10**7] + [1] * 60, radius=2)
+    design = md.design(md.DesignProblem(ball, level, md.EstimationError()), time_limit=1)
+    assert design.bound <= design.value <= 1.05 * design.bound
+
+
+def test_no_design_is_worse_than_randomized_response():
+    """A search for many queries of few of 120 categories, which ends after its first round."""
+    rng = np.random.default_rng(41)
+    ball = md.L1Ball.from_counts((rng.gamma(0.5, size=120) * 1000 + 1).astype(int).tolist(), known=True)
+    W = (rng.random((60, 120)) < 0.5).astype(float)
+    problem = md.DesignProblem(ball, 5, md.EstimationError(W.tolist()))
+    design = md.design(problem, time_limit=1)
+    response = md.baselines.k_ary_randomized_response(120, 5).matrix
+    assert (
+        design.bound <= design.value <= (1 + 1e-9) * problem.utility.value(np.array(response, dtype=float), ball.center)
+    )
+
+
+@pytest.mark.parametrize("unit", [2.0**-30, 2.0**30])
+def test_the_unit_of_queries_changes_no_design(unit):
+    ball = md.L1Ball.from_counts([9990] + [16] * 20, known=True)
+    W = np.random.default_rng(0).standard_normal((3, 21))
+    pricing = SeparablePricing(ball, math.e)
+    designs = [solve_generated(pricing, W * each, 1e-3, None, lambda _line: None)[0].matrix for each in (1.0, unit)]
+    np.testing.assert_array_equal(*designs)

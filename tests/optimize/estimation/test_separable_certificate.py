@@ -1,5 +1,6 @@
 """Certificates of separable forms for many symbols, against optima over all rays and against each other."""
 
+import math
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from repetitions import examples
 from scipy.optimize import linprog
 
 import mechdesign as md
+from mechdesign.optimize.estimation.caps import best_caps, bound_of_caps
 from mechdesign.optimize.estimation.form_certificate import lower_bound, root_trace_down, total_up
 from mechdesign.optimize.estimation.listed import ListedForms, solve_listed
 from mechdesign.optimize.estimation.separable import SeparablePricing
@@ -120,6 +122,29 @@ def test_a_search_goes_on_from_a_known_certificate():
     again = certified(ball, begin=first, close=1e-3)
     assert again.lower_bound >= first.lower_bound
     assert again.rounds < first.rounds / 2
+
+
+@pytest.mark.parametrize(("epsilon", "cap"), [("0.01", None), ("0.01", "1.5"), ("0.001", "0.002")])
+def test_a_small_epsilon_has_a_bound_of_the_order_of_the_error(epsilon, cap):
+    """Columns differ little from 1, so that caps of entries say nothing: they are hundreds of times below the error."""
+    ball = md.L1Ball.from_counts([2000 // k for k in range(1, 31)], delta="1e-9")
+    problem = md.DesignProblem(ball, epsilon, md.EstimationError(), cap=cap)
+    pricing = SeparablePricing(ball, math.exp(float(epsilon)), problem.sides.floor_down)
+    found = certificate_for_many(pricing, np.eye(30), np.empty((30, 0)), None)
+    design = md.design(problem, time_limit=3)
+    assert 0.8 * design.value <= found.lower_bound <= design.value
+    assert bound_of_caps(best_caps(ball.prior, pricing.limits, np.eye(30)), ball.prior, pricing.limits, np.eye(30)) < (
+        0.1 * found.lower_bound
+    )
+
+
+def test_numbers_too_far_apart_for_floats_leave_the_bound_of_the_caps():
+    ball = md.L1Ball.from_counts([1] * 61, known=True)
+    W = np.diag(10.0 ** np.linspace(-3, 3, 61))
+    problem = md.DesignProblem(ball, 1, md.EstimationError(W.tolist()))
+    design = md.design(problem, time_limit=1)
+    caps = certified(ball, workload=W, deadline=time.monotonic()).lower_bound
+    assert 0 < caps * (1 - 1e-9) <= design.bound <= design.value <= 1.1 * design.bound
 
 
 def test_queries_whose_answer_is_known_have_no_error():
