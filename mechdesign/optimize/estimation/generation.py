@@ -296,7 +296,10 @@ def _kept(columns: Floats, weights: Floats, basic: int) -> NDArray[np.int64]:
 
 
 def _near_one(workload: Floats, progress: Callable[[str], None]) -> Floats:
-    """Return queries over a power of 2, such that the greatest coefficient is from 1/2 to 1."""
+    """Return queries over a power of 2, such that the greatest coefficient is from 1/2 to 1.
+
+    A form and lambda prove as much for queries in any unit.
+    """
     power = math.frexp(np.nextafter(np.abs(workload).max(), 0))[1]
     if power:
         progress(f"errors until the end are in units of {math.ldexp(1.0, 2 * power):g}, as queries are far from 1")
@@ -334,7 +337,6 @@ def solve_generated(
     SolverError
         If no mechanism determines the queries.
     """
-    # A form and lambda prove as much for queries in any unit.
     prior, limits, workload = pricing.ball.prior, pricing.limits, _near_one(workload, progress)
     progress("bounding the error from the greatest entries of columns")
     bound = bound_of_caps(best_caps(prior, limits, workload, deadline), prior, limits, workload)
