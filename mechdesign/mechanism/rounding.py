@@ -155,10 +155,10 @@ def _mixed(cleaned: Floats, bits: int, proofs: _Proofs) -> Integers | None:
 
 
 def share_for_rounding(guarantee: Guarantee) -> float:
-    """Return how many units of rounding of a constant column keep a column inside whose entries are off by one each.
+    """Return a share of a constant column, in units of 2^-bits, that makes up for rounding.
 
-    A lift of the mixture is then at least as far from its limit as rounding may move it; the room of the guarantee is
-    that of a constant column.
+    Rounding moves each entry of a column by less than a unit. A column that keeps the guarantee, mixed with this share
+    of the constant column, keeps it for all such moves.
     """
     return float((2 + guarantee.room) / guarantee.room)
 

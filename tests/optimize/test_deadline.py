@@ -1,5 +1,6 @@
 """Time limits and interrupts: both end a search alike, with the best mechanism so far and its true gap."""
 
+import math
 import os
 import signal
 import subprocess
@@ -14,7 +15,15 @@ from refusals import raises
 
 import mechdesign as md
 from mechdesign.optimize import column_generation
-from mechdesign.optimize.deadline import Deadline, keeps_mechanism, share_until, sooner, time_is_up, with_time_for
+from mechdesign.optimize.deadline import (
+    Deadline,
+    deadline_of,
+    keeps_mechanism,
+    share_until,
+    sooner,
+    time_is_up,
+    with_time_for,
+)
 
 COUNTS = [round(40_000 / k) + 50 for k in range(1, 18)]
 BALL = md.L1Ball.from_counts(COUNTS, delta="1e-9")
@@ -222,7 +231,11 @@ def test_a_false_bound_is_refuted_where_there_is_time():
         md.verify(forged, time_limit=0)
 
 
+def test_a_limit_above_all_floats_is_no_limit():
+    assert deadline_of(10**400) == math.inf
+
+
 def test_a_limit_that_is_no_time_is_refused(stopped):
-    for limit in (-1, "1", True, float("nan")):
+    for limit in (-(10**400), -1, "1", True, float("nan")):
         with raises("out-of-range", "time_limit"):
             md.verify(stopped[0], time_limit=limit)

@@ -180,6 +180,7 @@ def test_sixty_symbols_have_a_certified_gain():
         ({"tol": 0}, "out-of-range"),
         ({"tol": float("nan")}, "out-of-range"),
         ({"tol": True}, "out-of-range"),
+        ({"tol": 10**400}, "out-of-range"),
         ({"bits": 0}, "not-a-whole-number"),
         ({"bits": 53}, "not-a-whole-number"),
     ],

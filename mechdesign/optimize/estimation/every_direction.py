@@ -3,7 +3,8 @@
 A query of little weight, or a direction that no query asks for, gets columns of little weight in the optimum. A solver
 drops the lightest columns, and rounding to integers may turn a direction of the queries a little out of what reports
 tell. Randomized response tells every direction. A share s of it costs a share s of the information about all others at
-most, and its columns are in every cone: what is private for every two symbols keeps every promise of the same epsilon.
+most, and its columns are in every cone: what is private for every two symbols keeps every promise of the same epsilon
+about priors. A ball that leaves the simplex holds vectors with entries below 0 too, and asks for a lesser epsilon.
 """
 
 from __future__ import annotations
@@ -24,18 +25,25 @@ _UNITS = 2**10  # of the last bit, by which probabilities of randomized response
 _MOST = 0.1  # a greater share is another mechanism
 
 
-def response(problem: DesignProblem) -> Floats:
+def private_response(problem: DesignProblem) -> Floats:
     """Return randomized response at the greatest epsilon of local differential privacy that implies the promise.
+
+    Over a ball of radius 2t that leaves the simplex, a column with e' at x and 1 elsewhere has the least mean
+    ``1 + (e' - 1)(P_x - t)``, so that ``e' = e (1 + a) / (1 + e a)`` keeps the promise, where a is how far the least
+    probability is below t.
 
     Examples
     --------
     >>> import mechdesign as md
-    >>> response(md.DesignProblem(md.L1Ball([0.5, 0.5]), "log(3)", md.EstimationError()))
+    >>> private_response(md.DesignProblem(md.L1Ball([0.5, 0.5]), "log(3)", md.EstimationError()))
     array([[0.75, 0.25],
            [0.25, 0.75]])
     """
-    size, exp_epsilon = problem.uncertainty.size, problem.local_epsilon.exp_down
-    return np.asarray(randomized_response.mechanism(size, exp_epsilon, in_floats=True), dtype=float)
+    known, e = problem.uncertainty, problem.local_epsilon.exp_down
+    if known.l1_ball is not None and not known.l1_ball.within_simplex:
+        beyond = max(known.l1_ball.radius / 2 - min(known.center), Fraction(0))
+        e *= (1 + beyond) / (1 + e * beyond)
+    return np.asarray(randomized_response.mechanism(known.size, e, in_floats=True), dtype=float)
 
 
 def mixtures(problem: DesignProblem, matrix: Floats, tol: float, bits: int, most: int | None) -> Iterator[Floats]:
@@ -68,7 +76,7 @@ def mixtures(problem: DesignProblem, matrix: Floats, tol: float, bits: int, most
     """
     N, M = matrix.shape
     e = problem.local_epsilon.exp_down
-    added = response(problem)
+    added = private_response(problem)
     beside = most is None or most >= M + N
     if beside:
         wide = np.hstack([matrix, np.zeros((N, N))])

@@ -207,7 +207,7 @@ class _Rounds:
         hopeless = not 0 < best.bound < np.inf or self.N > _MOST_SYMBOLS
         if hopeless or time_is_up(self.deadline) or self.error - best.bound <= self.close * self.error < np.inf:
             best = best if hopeless else self._priced_again(best)
-            return SeparableCertificate(best.form, best.multipliers, best.bound, self.error, best.price, held, 0)
+            return best.certificate(self.error, held, 0)
         if self.N > _EACH_ITSELF:
             self.dual = replace(self.dual, families=_families(self.prior, diagonal, self.pricing.limits))
         return self._searched(best, caps, held)
@@ -218,8 +218,7 @@ class _Rounds:
         held = all_first = np.hstack([held_columns, self._start(), best.price.best])
         x = first = self._first(caps, held)
         if not self.dual.takes(first):  # numbers of the form are too far apart for floats
-            best = self._priced_again(best)
-            return SeparableCertificate(best.form, best.multipliers, best.bound, self.error, best.price, held, 0)
+            return self._priced_again(best).certificate(self.error, held, 0)
         limit, gap, rounds = self.error, _FIRST_GAP, 0
         level, since = best.bound, 0
         for number in range(1, _MOST_ROUNDS + 1):
@@ -256,8 +255,7 @@ class _Rounds:
             held = np.hstack([held, found.price.best])
             if not point.converged:
                 x = first
-        best = self._priced_again(best)
-        return SeparableCertificate(best.form, best.multipliers, best.bound, limit, best.price, held, rounds)
+        return self._priced_again(best).certificate(limit, held, rounds)
 
     def _priced_again(self, best: _Proved) -> _Proved:
         """Return what the price proves that anybody gets who has the form and lambda alone, if there is time for it."""
@@ -265,7 +263,7 @@ class _Rounds:
         return max(best, whole, key=lambda proved: proved.bound)
 
     def _first(self, caps: _Proved, held: Floats) -> Floats:
-        """Return parameters inside the domain of the dual, at its scale.
+        """Return parameters inside the domain of the dual, to begin with.
 
         Their d is that of the caps. Their lambda too, unless a multiple of P has the lesser sum where held columns keep
         their conditions: columns that differ little from 1 are far below their caps.
@@ -329,8 +327,15 @@ class _Proved:
     root: float
     price: Price
 
+    def certificate(self, limit: float, held: Floats, rounds: int) -> SeparableCertificate:
+        """Return the same with what the search for it knows at its end."""
+        return SeparableCertificate(self.form, self.multipliers, self.bound, limit, self.price, held, rounds)
+
     def parameters(self, dual: RestrictedDual) -> Floats:
-        """Return the form and lambda at the scale at which the dual objective is the bound.
+        """Return the form and lambda as a point of the restricted dual.
+
+        Points of rounds are at the best scale, where root and total are the same. That of the caps is not: at its best
+        scale rounds were better for some small epsilons, and worse for others.
 
         lambda is moved along P until no column is above its condition, so that points between these parameters and
         others are as near to satisfying all conditions as can be.

@@ -21,7 +21,7 @@ from mechdesign.optimize.deadline import time_is_up
 from mechdesign.optimize.effective_epsilon import MOST_IN_PROGRAMS, effective_exp_epsilon
 from mechdesign.optimize.estimation.caps import entry_limits, price_in_box
 from mechdesign.optimize.estimation.column_search import ColumnSearch
-from mechdesign.optimize.estimation.every_direction import mixtures, response
+from mechdesign.optimize.estimation.every_direction import mixtures, private_response
 from mechdesign.optimize.estimation.every_set import MOST_SYMBOLS as MOST_IN_SETS
 from mechdesign.optimize.estimation.every_set import EverySet
 from mechdesign.optimize.estimation.few_outputs import Finder, least_outputs, with_few_outputs, without_spare_outputs
@@ -338,7 +338,7 @@ def _limited(
     if error == math.inf:  # the solver dropped columns that light queries need
         mixed = mixtures(problem, solution.matrix, tol, MOST_BITS, None)
         error = min((problem.utility.value(one, problem.uncertainty.center) for one in mixed), default=math.inf)
-    known = response(problem) if outputs >= prior.size else None
+    known = private_response(problem) if outputs >= prior.size else None
     matrix = with_few_outputs(
         solution.matrix, outputs, prior, W, columns_to_try, known, deadline=deadline, progress=progress
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from mechdesign.cli.entry_point import run
 from mechdesign.mechanism import Guarantee
 from mechdesign.mechanism.from_floats import from_own_floats
 from mechdesign.optimize.estimation import few_outputs
+from mechdesign.optimize.estimation.every_direction import private_response
 from mechdesign.optimize.estimation.few_outputs import (
     least_outputs,
     most_needed,
@@ -392,6 +394,20 @@ def test_as_many_outputs_as_categories_are_no_worse_than_randomized_response():
     """The lightest columns of a good design are dropped until hardly any information is left."""
     problem = md.DesignProblem(md.L1Ball.from_counts([1] * 30, radius=2), "0.1", md.EstimationError())
     design = md.design(problem, time_limit=1, outputs=30)
-    response = np.array(md.baselines.k_ary_randomized_response(30, "0.1").matrix, dtype=float)
+    baseline = np.array(md.baselines.k_ary_randomized_response(30, "0.1").matrix, dtype=float)
     assert len(design.mechanism.outputs) <= 30
-    assert design.value <= problem.utility.value(response, problem.uncertainty.center) * (1 + 1e-6)
+    assert design.value <= problem.utility.value(baseline, problem.uncertainty.center) * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("epsilon", ["0.3", "1", "3"])
+@pytest.mark.parametrize("radius", ["0.5", "1", "1.5"])
+@pytest.mark.parametrize("size", [8, 30])
+def test_few_outputs_of_a_ball_that_leaves_the_simplex_stay_above_its_bound(size, radius, epsilon):
+    """Randomized response of the same epsilon is private for all priors, but the bound is for the whole ball."""
+    ball = md.L1Ball.from_counts([1000] + [3] * (size - 1), radius=radius, within_simplex=False)
+    problem = md.DesignProblem(ball, epsilon, md.EstimationError())
+    design = md.design(problem, time_limit=1, outputs=size)
+    assert design.bound <= design.value * (1 + 1e-9)
+    columns, e, half = private_response(problem), math.exp(float(epsilon)), float(radius) / 2
+    means = ball.prior @ columns - half * (columns.max(axis=0) - columns.min(axis=0))
+    assert (e * means / columns.max(axis=0)).min() == pytest.approx(1)

@@ -251,17 +251,15 @@ def test_fewer_columns_than_blocks_of_a_sweep_are_moved(level):
     assert design.bound <= design.value <= 1.05 * design.bound
 
 
-def test_no_design_is_worse_than_randomized_response():
-    """A search for many queries of few of 120 categories, which ends after its first round."""
-    rng = np.random.default_rng(41)
-    ball = md.L1Ball.from_counts((rng.gamma(0.5, size=120) * 1000 + 1).astype(int).tolist(), known=True)
-    W = (rng.random((60, 120)) < 0.5).astype(float)
-    problem = md.DesignProblem(ball, 5, md.EstimationError(W.tolist()))
-    design = md.design(problem, time_limit=1)
-    response = md.baselines.k_ary_randomized_response(120, 5).matrix
-    assert (
-        design.bound <= design.value <= (1 + 1e-9) * problem.utility.value(np.array(response, dtype=float), ball.center)
-    )
+@pytest.mark.parametrize("heaviest", [1, 10**6])
+@pytest.mark.parametrize("exp_epsilon", [1.5, 12.0, 1e6])
+def test_no_search_begins_worse_than_randomized_response(heaviest, exp_epsilon):
+    """Sets of two categories and more are better for equal masses, single ones where one category has nearly all."""
+    ball = md.L1Ball.from_counts([heaviest] + [1] * 39, known=True)
+    search = ColumnSearch(ball, exp_epsilon, np.eye(40), np.random.default_rng(0))
+    response = np.ones((40, 40)) + (exp_epsilon - 1) * np.eye(40)
+    error = md.EstimationError().value(response / response[0].sum(), ball.center)
+    assert search.at_once().value <= error * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("unit", [2.0**-30, 2.0**30])

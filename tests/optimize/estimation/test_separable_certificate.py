@@ -126,7 +126,7 @@ def test_a_search_goes_on_from_a_known_certificate():
 
 @pytest.mark.parametrize(("epsilon", "cap"), [("0.01", None), ("0.01", "1.5"), ("0.001", "0.002")])
 def test_a_small_epsilon_has_a_bound_of_the_order_of_the_error(epsilon, cap):
-    """Columns differ little from 1, so that caps of entries say nothing: they are hundreds of times below the error."""
+    """Columns differ little from 1, so that caps of entries say nothing: they are a tenth of it or less."""
     ball = md.L1Ball.from_counts([2000 // k for k in range(1, 31)], delta="1e-9")
     problem = md.DesignProblem(ball, epsilon, md.EstimationError(), cap=cap)
     pricing = SeparablePricing(ball, math.exp(float(epsilon)), problem.sides.floor_down)
