@@ -136,8 +136,9 @@ def _rounded(cleaned: Floats, bits: int, guarantee: Guarantee) -> Integers | Non
 def _mixed(cleaned: Floats, bits: int, proofs: _Proofs) -> Integers | None:
     """Return neighbours of a matrix mixed with constant columns, as little as the proof asks for.
 
-    Another share changes the last places of all columns, and columns near the border of the cone may then break the
-    promise that kept it before. So all shares grow together, up to the one that covers rounding for every column.
+    Another share changes the last places of all columns, and some that kept the promise before may then break it. So
+    the shares of all columns that ever broke it grow together, up to the one that makes up for rounding. A column that
+    never broke it stays as it is, with its zeros.
 
     None if only constant columns are left.
     """
@@ -151,7 +152,8 @@ def _mixed(cleaned: Floats, bits: int, proofs: _Proofs) -> Integers | None:
         if added[violating].max() >= 1.0:
             return None
         added[violating] = np.maximum(_FIRST_SHARE / 2**bits, GROWTH * added[violating])
-        added = np.maximum(added, min(float(added[violating].max()), enough))
+        shared = min(float(added.max()), enough)
+        added[added > 0] = np.maximum(shared, added[added > 0])
 
 
 def share_for_rounding(guarantee: Guarantee) -> float:

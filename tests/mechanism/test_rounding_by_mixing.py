@@ -64,6 +64,15 @@ def test_columns_that_kept_the_promise_by_luck_do_not_break_it_round_after_round
     assert keeps(numerators, 40, promise)
 
 
+def test_columns_that_never_break_a_promise_about_a_secret_keep_their_zeros():
+    """Extreme columns have as many entries above 0 as the secret has values; those that rounding breaks are mixed."""
+    counts = np.random.default_rng(0).integers(1, 50, (2, 12)).tolist()
+    secret = md.SecretPromise(counts, secret="s", useful="u", known=True)
+    design = md.design(md.DesignProblem(secret, 0.5, md.MutualInformation()))
+    zeros = (design.mechanism.numerators == 0).sum(axis=0)
+    assert (zeros >= 10).sum() > (zeros < 10).sum() > 0
+
+
 def test_an_output_without_zeros_keeps_a_promise_from_below():
     """A zero is a lift of 0: the column that has it is mixed, and the others are not."""
     promise = md.Guarantee(2, md.L1Ball(["0.5", "0.5"]), lower="log(4)")
