@@ -67,7 +67,9 @@ def test_a_pool_in_a_script_without_a_guard_ends_with_one_line_a_process(pool, t
         "mechdesign: each new process imports the script, which would start processes again; put what the script runs "
         f"under {GUARD}"
     )
-    assert lines[-1].startswith("mechdesign.errors.LimitError: the executor ended")
+    # Under load Python's resource tracker may warn after it, as processes ended that held semaphores.
+    (error,) = [line for line in lines if line.startswith("mechdesign.errors.")]
+    assert error.startswith("mechdesign.errors.LimitError: the executor ended")
     assert "bootstrapping" not in bad.stderr
     good = run(GUARD)
     assert (good.stdout, good.stderr) == ("[1, 2]\n", "")
