@@ -39,7 +39,6 @@ from mechdesign.uncertainty.prior_set import SupportRows, exact_prior
 
 NO_NAME = ("the secret", "the data")
 _LONGEST_NAME = 200
-_NEAR = 1e-9
 _WAYS = "delta= (the joint counts are a sample) and known=True (they are the joint distribution itself)"
 
 
@@ -345,10 +344,7 @@ class SecretPromise(UncertaintySet):
     def contains(self, prior: Sequence[object]) -> bool:
         """Return whether a law of the useful column is possible; within limits, to within 1e-9 in each probability."""
         Q = exact_prior(prior, labels=self.labels)
-        if self.limits is None:
-            return self.center == Q
-        floats = np.array([float(q) for q in Q])
-        return bool(np.abs(self.member_near(floats) - floats).max() <= _NEAR)
+        return self.center == Q if self.limits is None else self.nearly_contains(Q)
 
     # Floats and linear rows
 

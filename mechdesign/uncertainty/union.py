@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 _MOST_SETS = 500
 _MOST_NUMBERS = 200_000  # of all estimates together
 _MOST_DIGITS = 3_000  # of the common denominator of all estimates, as for a hull
-_NEAR = 1e-9
 _SHAPES = "a list of sets of priors, or a mapping from names to sets"
 
 
@@ -342,10 +341,7 @@ class Union(UncertaintySet):
     def contains(self, prior: Sequence[object]) -> bool:
         """Return whether a prior lies in one of the sets, or is a mixture of such priors to within 1e-9."""
         exact = self.as_prior(prior)
-        if any(part.contains(exact) for part in self.parts):
-            return True
-        Q = np.array([float(q) for q in exact])
-        return len(self.parts) > 1 and bool(np.abs(self.member_near(Q) - Q).max() <= _NEAR)
+        return any(part.contains(exact) for part in self.parts) or (len(self.parts) > 1 and self.nearly_contains(exact))
 
     def support_rows(self) -> SupportRows:
         """Return the support function as linear rows: those of all sets, each of which bounds the first variable.

@@ -381,3 +381,18 @@ def test_a_value_that_never_has_an_output_does_not_make_its_leakage_infinite():
     assert within.exact_ratio([0, 0]) is None
     assert md.Guarantee(1, within).is_kept_by([0, 1])
     assert not md.Guarantee("0.9", within).is_kept_by([0, 1])
+
+
+def test_membership_is_found_among_many_categories():
+    """Priors where a mean is least are members; far enough along their column there are none."""
+    rng = np.random.default_rng(1)
+    table = np.maximum(rng.multinomial(100_000, rng.dirichlet(np.ones(300))), 1).reshape(3, 100)
+    known = md.SecretPromise(table.tolist(), delta="1e-6")
+    for column in rng.integers(0, 1000, (10, 100)).tolist():
+        member = known.exact_worst_mean(column)[1]
+        assert known.contains(member)
+        low, high = column.index(min(column)), column.index(max(column))
+        outside = list(member)
+        outside[low] += Fraction(1, 10**7)
+        outside[high] -= Fraction(1, 10**7)
+        assert not known.contains(outside)
