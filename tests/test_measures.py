@@ -126,7 +126,8 @@ def test_code_does_not_grow_unseen():
     # 38,745 before sets of many categories began with the mechanism of a ball around them, and caps with gradients.
     # 38,770 before weights of many columns took multiplicative steps: up to 150 categories too, in place of sweeps.
     # 38,920 before designs of few outputs began with randomized response, and certificates with columns near 1.
-    assert code <= 38_960
+    # 38,960 before few queries had fewer outputs than categories: columns in their span, and whole numbers there.
+    assert code <= 39_150
     every = sum(map(measures.code_lines, MODULES.values()))
     assert sum(map(measures.import_lines, MODULES.values())) <= 0.135 * every
 

@@ -18,6 +18,7 @@ from mechdesign.errors import InputError, LimitError, SolverError, shorten
 from mechdesign.mechanism import Guarantee, Mechanism, Optimality, Provenance
 from mechdesign.mechanism.from_floats import from_own_floats
 from mechdesign.mechanism.proof import checked_bits
+from mechdesign.mechanism.rounding_in_span import integers_in_span
 from mechdesign.numerics.arrays import float_of
 from mechdesign.numerics.tolerances import GAP, RANK
 from mechdesign.optimize.certificate import padded
@@ -211,7 +212,9 @@ def _telling_all(
     bits: int,
     most: int | None,
 ) -> tuple[NDArray[np.int64], float]:
-    """Return integers and their error, with some randomized response where that is what a query lacks.
+    """Return integers and their error: of columns in the span of the queries, or with some randomized response.
+
+    Either is for queries that reports of the design do not determine.
 
     Raises
     ------
@@ -219,6 +222,13 @@ def _telling_all(
         If the reports of no mixture determine the answer of every query.
     """
     best = found
+    if solution.of_queries is not None and problem.utility.estimation is not None:
+        queries = problem.utility.estimation.queries(problem.uncertainty.size)
+        guarantee = Guarantee(problem.sides, problem.uncertainty.exact_set)
+        in_span = integers_in_span(solution.of_queries, queries, bits, guarantee)
+        if in_span is not None:
+            value = problem.utility.value_of_integers(in_span, problem.uncertainty)
+            best = min(best, (in_span, value), key=itemgetter(1))
     unclear = condition_of(solution.matrix, problem.uncertainty.prior) * RANK > 1
     if unclear and not within(best[1] - bound, best[1], tol):
         for mixed in mixtures(problem, solution.matrix, tol, bits, most):
@@ -229,7 +239,8 @@ def _telling_all(
         size = problem.uncertainty.size
         cause, cure = f"epsilon = {problem.epsilon} is too small", "a larger epsilon"
         if most is not None and most < size:
-            cause, cure = f"outputs = {most} are too few for {size} categories", f"{size} or more"
+            cause = f"outputs = {most} are too few for {size} categories"
+            cure = f"{size} or more, or queries in whole multiples of one number"
         raise LimitError.design_not_identifiable(
             f"{cause}: in whole numbers over 2^{bits}, reports of the design do not determine the answer of every "
             f"query; give {cure}"

@@ -38,6 +38,8 @@ class Solution:
         (no column was found that improves the value, though the bound is above it). Empty if it did not end early.
     unrestricted : float or None
         The objective of the mechanism that was found before outputs were limited; None if they were not.
+    of_queries : array or None
+        A mechanism of few outputs with columns in the span of the queries, which rounding is to leave there.
     bins : Orbits, optional
         The symbols that get the same row; None where every symbol has its own.
     price : Price, optional
@@ -50,6 +52,7 @@ class Solution:
     iterations: int
     stopped: str = ""
     unrestricted: float | None = None
+    of_queries: Floats | None = None
     bins: Orbits | None = None
     price: Price | None = None
 

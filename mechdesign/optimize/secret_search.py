@@ -20,6 +20,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +29,7 @@ import numpy as np
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.linear_program import minimum
 from mechdesign.numerics.tolerances import REDUCED_COST
+from mechdesign.optimize.column_cone import ColumnCone
 from mechdesign.optimize.column_generation import solve_ray_lp
 from mechdesign.optimize.deadline import keeps_mechanism, time_is_up
 from mechdesign.optimize.master import Master
@@ -45,7 +48,6 @@ BOUNDED_OUTSIDE = "the bound is for some joint distributions within the limits, 
 """Why the search ends: its mechanism keeps the limits, and no bound is known that does."""
 
 _SHARES = (1.0, 0.6, 0.3, 0.1)  # of epsilon, at which rays are mixed
-_HALVINGS = 50
 _MOST_ROUNDS, _MOST_STEPS = 60, 30
 _ENOUGH = 1e-7  # of the value: rounds that gain less end the search
 _STARTS = 3  # for each symbol,
@@ -155,22 +157,11 @@ def solve_around(
             return found, False
 
 
-class ColumnsWithin:
-    """Columns of the cone of a promise about a secret within limits, with ``<P, v> = 1``.
+@dataclass(frozen=True, eq=False)
+class ColumnsWithin(ColumnCone):
+    """Columns of the cone of a promise about a secret within limits, with ``<P, v> = 1``."""
 
-    Parameters
-    ----------
-    known : SecretPromise
-        With limits.
-    exp_epsilon : float
-        exp(epsilon).
-    floor : Floor
-        What is asked from below.
-    """
-
-    def __init__(self, known: SecretPromise, exp_epsilon: float, floor: Floor) -> None:
-        self.known, self._e, self._floor = known, exp_epsilon, floor
-        self._rows = self._scaled_rows()
+    known: SecretPromise
 
     def first(self, deadline: float | None) -> Iterator[Floats]:
         """Yield columns to begin with, in chunks of shape (N, k); after the deadline the constant one alone."""
@@ -178,7 +169,7 @@ class ColumnsWithin:
         for share in _SHARES:
             if time_is_up(deadline):
                 return
-            smaller = SecretRays(self.known, math.exp(share * math.log(self._e)))
+            smaller = SecretRays(self.known, math.exp(share * math.log(self.exp_epsilon)))
             for rays in smaller.of_kinds(smaller.kinds):
                 yield self.mixed(rays[:, :_MOST_RAYS], deadline)
         yield self.greatest_of_sets(deadline)
@@ -198,30 +189,6 @@ class ColumnsWithin:
         found = [self.greatest(P * inside) for inside in sets.T if not time_is_up(deadline)]
         return np.reshape(found, (len(found), N)).T
 
-    def mixed(self, columns: Floats, deadline: float | None = None) -> Floats:
-        """Return columns mixed with the constant one, as little as the promise asks for, or more at the deadline."""
-        low, high = np.zeros(columns.shape[1]), np.ones(columns.shape[1])
-        for _ in range(_HALVINGS):
-            if time_is_up(deadline):
-                break
-            middle = (low + high) / 2
-            kept = self.broken_by(columns + middle * (1 - columns)) <= 0
-            low, high = np.where(kept, low, middle), np.where(kept, middle, high)
-        inside = self.broken_by(columns) <= 0
-        result: Floats = np.where(inside, columns, columns + high * (1 - columns))
-        return result
-
-    def broken_by(self, columns: Floats) -> Floats:
-        """Return by how much each column breaks the promise, shape (k,)."""
-        above = self.known.excess(columns, self._e)
-        if self._floor.least_lift == 0:
-            return above
-        a = float(self._floor.least_lift)
-        capped = self._floor.for_everyone
-        below = a * columns.max(axis=0) - columns.min(axis=0) if capped else self.known.lack(columns, a)
-        result: Floats = np.maximum(above, below)
-        return result
-
     def climbed(self, column: Floats, value: Value, slope: Value) -> Floats:
         """Return the column at which the steps from a column end that maximise a convex function by its slopes."""
         best, reached = column, float(value(column))
@@ -233,11 +200,12 @@ class ColumnsWithin:
             best, reached = following, cost
         return best
 
-    def _scaled_rows(self) -> tuple[csr_array, int]:
+    @cached_property
+    def _rows(self) -> tuple[csr_array, int]:
         """Return the rows of the promise for posteriors ``P o v``, in the form that linear programs take."""
         from scipy.sparse import block_array, csr_array, diags_array
 
-        blocks = self.known.promise_rows(self._e, self._floor)
+        blocks = self.known.promise_rows(self.exp_epsilon, self.floor)
         scale = diags_array(1 / self.known.prior)
         rows = block_array([[block.columns @ scale, block.auxiliary] for block in blocks])
         return csr_array(-rows), int(blocks[0].auxiliary.shape[1])

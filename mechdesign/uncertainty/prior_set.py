@@ -22,8 +22,7 @@ from mechdesign.display.numbers import text_near
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import Floats, entries, frozen, real_array
 from mechdesign.numerics.exact import check_common_denominator, over_common_denominator
-from mechdesign.numerics.linear_program import minimum
-from mechdesign.numerics.tolerances import WEIGHT_SUM
+from mechdesign.numerics.tolerances import SOLVER, WEIGHT_SUM
 from mechdesign.uncertainty.effort import Effort, effort_of
 
 if TYPE_CHECKING:
@@ -244,17 +243,18 @@ class PriorSet(ABC):
 
     def nearly_contains(self, prior: Sequence[Fraction]) -> bool:
         """Return whether a prior is within 1e-9 of a member in each probability, by a linear program over the rows."""
+        from scipy.optimize import linprog
         from scipy.sparse import block_array, csr_array
 
         rows, Q = self.support_rows(), np.array([float(q) for q in prior])
         members, one = csr_array(rows.columns.T), csr_array(np.ones((self.size, 1)))
         between = csr_array(block_array([[members, -one], [-members, -one]]))
         normal = csr_array(block_array([[csr_array(rows.auxiliary.T), csr_array((rows.auxiliary.shape[1], 1))]]))
-        first = np.zeros(normal.shape[0])
-        first[0] = -1.0
-        costs = np.append(np.zeros(members.shape[1]), 1.0)
-        nearest = minimum(costs, at_most=(between, np.append(Q, -Q)), equal=(normal, first))
-        return nearest.optimal and nearest.value <= _NEAR_MEMBER
+        first, costs = np.zeros(normal.shape[0]), np.zeros(members.shape[1] + 1)
+        first[0], costs[-1] = -1.0, 1.0
+        exact = {"primal_feasibility_tolerance": SOLVER, "dual_feasibility_tolerance": SOLVER}
+        nearest = linprog(costs, between, np.append(Q, -Q), normal, first, method="highs", options=exact)
+        return bool(nearest.status == 0 and nearest.fun <= _NEAR_MEMBER)
 
     def as_matrix(self, columns: ArrayLike) -> Floats:
         """Return columns as a float matrix with N rows; a data frame is put in the order of the set's labels.

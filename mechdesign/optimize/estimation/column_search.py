@@ -47,6 +47,7 @@ _HELD, _HELD_EACH = 9_400, 40  # columns that they hold at most, or so many for 
 _ENTERING = 10  # columns of greatest reduced cost for each symbol that enter where weights take multiplicative steps
 _STEPS_OF_WEIGHTS = 10  # between columns that enter
 _SWEPT = 2  # rounds that exchange columns, too
+_AT_ONCE = 1_000  # columns that are tried between looks at the clock
 _NEW = 0.1  # share of the weight that new columns are given
 _LIGHT = 1e-5  # a column of which every row uses less is left out
 _MOST_CLIMBS = 40
@@ -228,13 +229,18 @@ class ColumnSearch:
         result: Floats = 2 * point.M @ points - point.multipliers[:, None]
         return result
 
-    def to_try(self, point: ColumnWeights, wanted: int) -> Floats:
-        """Return columns of great reduced cost, found from fresh Gaussian vectors."""
-        columns = self._climbed(self._oracle.best(self._gaussian(self._best_covariance(), wanted)), point)
-        return self._without_copies(columns)[:, :wanted]
+    def to_try(self, point: ColumnWeights, wanted: int, *, deadline: float | None = None) -> Floats:
+        """Return columns of great reduced cost, found from fresh Gaussian vectors; after the deadline no more."""
+        covariance, found = self._best_covariance(deadline), []
+        for start in range(0, wanted, _AT_ONCE):
+            if time_is_up(deadline):
+                break
+            drawn = self._gaussian(covariance, min(_AT_ONCE, wanted - start))
+            found.append(self._climbed(self._oracle.best(drawn), point, deadline))
+        return self._without_copies(np.hstack([np.empty((len(covariance), 0)), *found]))[:, :wanted]
 
-    def _climbed(self, columns: Floats, point: Point) -> Floats:
-        """Return the columns at which the steps from some columns end."""
+    def _climbed(self, columns: Floats, point: Point, deadline: float | None = None) -> Floats:
+        """Return the columns at which the steps from some columns end, or have come to at the deadline."""
         ended = []
         costs = _reduced_costs(columns, point)
         for _ in range(_MOST_CLIMBS):
@@ -243,7 +249,7 @@ class ColumnSearch:
             better = reached > costs + 1e-9 * point.value
             ended.append(columns[:, ~better])
             columns, costs = further[:, better], reached[better]
-            if not costs.size:
+            if not costs.size or time_is_up(deadline):
                 break
         return np.hstack([*ended, columns])
 

@@ -1,18 +1,15 @@
-"""Fewer outputs: without any loss as far as that goes, and at a small loss beyond.
+"""Fewer outputs at a small loss, by a search.
 
-The error depends on the information ``J = sum_y w_y v_y v_y'`` alone, and J has N(N+1)/2 entries. So of any mechanism
-at most so many columns are needed, with other weights, for the same J (Caratheodory); ``J P = (1,...,1)`` then holds as
-before, which says that the columns sum to (1,...,1).
-
-For fewer outputs the lightest columns are dropped, some at a time, and the others weighted anew. Then rounds follow, in
+The lightest columns are dropped, some at a time, and the others weighted anew. Then rounds follow, in
 each of which columns of positive reduced cost enter and the lightest ones are dropped again; what is better is kept.
 Searches end at different mechanisms, and further ones start from the columns of two of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Protocol
 
 import numpy as np
@@ -21,13 +18,10 @@ from numpy.typing import NDArray
 from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.linear_program import minimum
-from mechdesign.optimize.deadline import time_is_up
+from mechdesign.optimize.deadline import time_is_up, with_time_for
 from mechdesign.optimize.estimation.interior_point import ColumnWeights, basis_of_sum_zero, full_weights, solve
 from mechdesign.optimize.estimation.weighted_columns import lightened
 
-_EPS = float(np.finfo(float).eps)
-_MOST_MOMENTS = 5_000  # N(N+1)/2 above which elimination takes too long: 99 symbols
-_INDEPENDENT = 1e-13  # of the greatest column of moments
 _SHARE = 0.13  # of the columns that is dropped at a time
 _STARTS, _JOINED, _ROUNDS = 3, 6, 150
 _IDLE = 60  # rounds without anything better after which a search ends
@@ -37,6 +31,7 @@ _ENTERING = (1.0, 0.5, 0.25)  # columns for each symbol that enter in a round, i
 _MERGES = 50  # pairs of columns that are tried, where none can be dropped
 _NEAREST = 4  # columns that enter near a held one
 _FINE, _TOLERANCE, _COARSE = 1e-8, 1e-6, 1e-3  # of weights: in the end, of columns few enough, on the way there
+_LEAST_SECONDS = 3.0  # for a first search, where another mechanism is known
 _BETTER = 1e-6
 _USED = 1e-9
 _EVIDENT = 0.1  # least factor of weights of which no better ones are looked for
@@ -52,96 +47,10 @@ class Finder(Protocol):
         """Return columns of great ``v'Mv - <lambda, v>`` with ``<P, v> = 1``, shape (N, at most wanted)."""
 
 
-def most_needed(size: int) -> int:
-    """Return how many outputs are ever needed for the least error, ``N(N+1)/2``.
-
-    Examples
-    --------
-    >>> most_needed(16)
-    136
-    """
-    return size * (size + 1) // 2
-
-
-def without_spare_outputs(matrix: Floats, prior: Floats) -> Floats:
-    """Return a mechanism with the same information about the prior and at most ``N(N+1)/2`` outputs.
-
-    Its columns are columns of the mechanism, scaled. Light ones are the first to leave.
-
-    Parameters
-    ----------
-    matrix : array, shape (N, k)
-        A mechanism. With more than 99 symbols it stays as it is: elimination would take minutes and gigabytes.
-    prior : array, shape (N,)
-        P, positive.
-
-    Examples
-    --------
-    >>> matrix = np.array([[0.4, 0.2, 0.3, 0.1], [0.2, 0.4, 0.1, 0.3]])
-    >>> lean = without_spare_outputs(matrix, np.array([0.5, 0.5]))
-    >>> lean.shape[1] <= 3, lean.sum(axis=1).round(12)
-    (True, array([1., 1.]))
-    """
-    columns, weights = _scaled(matrix, prior)
-    if weights.size <= most_needed(prior.size) or most_needed(prior.size) > _MOST_MOMENTS:
-        return matrix
-    weights = weights * _eliminated(_moments(columns, weights) * weights, weights)
-    columns, weights = columns[:, weights > 0], weights[weights > 0]
-    result: Floats = columns * full_weights(columns, weights)
-    return result
-
-
-def _scaled(matrix: Floats, prior: Floats) -> tuple[Floats, Floats]:
+def scaled(matrix: Floats, prior: Floats) -> tuple[Floats, Floats]:
     """Return the columns of a mechanism, scaled to ``<P, v> = 1``, and their weights."""
     weights = prior @ matrix
     return matrix[:, weights > 0] / weights[weights > 0], weights[weights > 0]
-
-
-def _moments(columns: Floats, weights: Floats) -> Floats:
-    """Return the first and second moments of columns, in coordinates in which their covariance is 1."""
-    X = basis_of_sum_zero(len(columns)).T @ columns
-    values, vectors = np.linalg.eigh((X * weights) @ X.T)
-    kept = values > len(values) * _EPS * values.max(initial=0.0)
-    X = (vectors[:, kept] / np.sqrt(values[kept])).T @ X
-    above, beside = np.triu_indices(len(X))
-    return np.vstack([X[above] * X[beside], X, np.ones(columns.shape[1])])
-
-
-def _eliminated(moments: Floats, weights: Floats) -> Floats:
-    """Return factors u >= 0, at most as many positive as moments, with ``moments u = moments 1``.
-
-    Independent columns are chosen, and the others written in terms of them. Each of the others, the lightest first, is
-    taken out by moving to the others what it gives; where a chosen column becomes 0 on the way, the two change roles.
-    """
-    from scipy.linalg import qr, solve_triangular
-
-    R, order = qr(moments, mode="r", pivoting=True, check_finite=False)
-    diagonal = np.abs(np.diag(R))
-    rank = int((diagonal > _INDEPENDENT * diagonal[0]).sum())
-    chosen, others = order[:rank], order[rank:]
-    terms = solve_triangular(R[:rank, :rank], R[:rank, rank:], check_finite=False)
-    falling = np.argsort(-weights[others], kind="stable")  # the last one leaves first
-    others, terms = others[falling], terms[:, falling]
-    factors = np.ones(rank)
-    while others.size:
-        last, terms = terms[:, -1], terms[:, :-1]
-        step, leaving = 1.0, -1
-        lowered = np.flatnonzero(last < 0)
-        if lowered.size:
-            reached = -factors[lowered] / last[lowered]
-            at = int(np.argmin(reached))
-            if reached[at] < 1:
-                step, leaving = float(reached[at]), int(lowered[at])
-        factors = np.maximum(factors + step * last, 0.0)
-        if leaving >= 0:
-            row = terms[leaving] / last[leaving]
-            terms = terms - np.outer(last, row)
-            terms[leaving] = row
-            factors[leaving], chosen[leaving] = 1 - step, others[-1]
-        others = others[:-1]
-    result = np.zeros(weights.size)
-    result[chosen] = factors
-    return result
 
 
 def least_outputs(workload: Floats) -> int:
@@ -163,7 +72,7 @@ def with_few_outputs(
     prior: Floats,
     workload: Floats,
     finder: Finder,
-    known: Floats | None = None,
+    known: Sequence[Floats] = (),
     *,
     deadline: float | None = None,
     progress: Callable[[str], None] = lambda _line: None,
@@ -184,10 +93,10 @@ def with_few_outputs(
         W.
     finder : callable
         Finds columns to try.
-    known : array, shape (N, k), optional
-        A mechanism with few enough outputs; a search begins from it if others have found no better one.
+    known : sequence of arrays, shape (N, k)
+        Mechanisms with few enough outputs; a search begins from the best if others have found no better one.
     deadline : float or None
-        When to stop, as a time of `time.monotonic`; a first mechanism with so few outputs is found nevertheless.
+        When to stop, as a time of `time.monotonic`; if none is known a first one is found nevertheless.
     progress : callable
         Called with one line for each search.
 
@@ -204,26 +113,30 @@ def with_few_outputs(
     array([[0.6667, 0.3333],
            [0.3333, 0.6667]])
     """
-    columns, weights = _scaled(matrix, prior)
+    columns, weights = scaled(matrix, prior)
     if columns.shape[1] <= most:
         return matrix
     columns, weights = lightened(columns, weights, workload, most)
     program = _Limited(prior, workload, most)
     whole = program.weighted(columns, weights, _TOLERANCE)
-    program = replace(program, enough=whole.value * (1 + _TOLERANCE))
-    pool = finder(whole, _POOL * prior.size)
+    until = with_time_for(deadline, _LEAST_SECONDS) if known else None
+    program = replace(program, enough=whole.value * (1 + _TOLERANCE), until=until)
+
+    @cache
+    def pool() -> Floats:
+        return finder(whole, _POOL * prior.size)
+
+    starts = [(held, program.weighted(held, masses, _TOLERANCE)) for held, masses in (scaled(k, prior) for k in known)]
     found = list(_searches(program, columns, whole, pool, finder, deadline, progress))
-    if known is not None:
-        columns, weights = _scaled(known, prior)
-        start = columns, program.weighted(columns, weights, _TOLERANCE)
-        if start[1].value < min((pair[1].value for pair in found), default=np.inf):
-            found.append(_searched(program, start, pool, finder, np.random.default_rng(_STARTS), deadline))
+    best = min(starts, key=lambda pair: pair[1].value, default=None)
+    if best is not None and best[1].value < min((pair[1].value for pair in found), default=np.inf):
+        found.append(_searched(program, best, pool(), finder, np.random.default_rng(_STARTS), deadline))
     for number in range(_JOINED if len(found) > 1 else 0):
         found.sort(key=lambda pair: pair[1].value)
         joined = None if time_is_up(deadline) else program.joined(found[0], found[1 + number % (len(found) - 1)])
         if found[0][1].value <= program.enough or joined is None:
             continue
-        found.append(_searched(program, joined, pool, finder, np.random.default_rng(_STARTS + number), deadline))
+        found.append(_searched(program, joined, pool(), finder, np.random.default_rng(_STARTS + number), deadline))
         progress(f"at most {most} outputs, from two mechanisms: error {found[-1][1].value:.9g}")
     if not found:
         raise SolverError.no_mechanism_found(
@@ -241,7 +154,7 @@ def _searches(
     program: _Limited,
     columns: Floats,
     whole: ColumnWeights,
-    pool: Floats,
+    pool: Callable[[], Floats],
     finder: Finder,
     deadline: float | None,
     progress: Callable[[str], None],
@@ -256,7 +169,7 @@ def _searches(
         first = program.pruned(columns, replace(whole, weights=whole.weights * spread), np.inf)
         if first is None or first[0].shape[1] > program.most:
             continue
-        looked, found = True, _searched(program, first, pool, finder, rng, deadline)
+        looked, found = True, _searched(program, first, pool(), finder, rng, deadline)
         progress(f"at most {program.most} outputs, search {start + 1}: error {found[1].value:.9g}")
         yield found
         if found[1].value <= program.enough:
@@ -313,12 +226,15 @@ class _Limited:
         How many columns may have weight.
     enough : float
         An error at which to look no further.
+    until : float or None
+        When to give up dropping columns, as a time of `time.monotonic`.
     """
 
     prior: Floats
     workload: Floats
     most: int
     enough: float = 0.0
+    until: float | None = None
 
     def weighted(self, columns: Floats, start: Floats, tolerance: float) -> ColumnWeights:
         """Return the best weights of columns."""
@@ -346,7 +262,7 @@ class _Limited:
     def pruned(self, columns: Floats, point: ColumnWeights, limit: float) -> Held | None:
         """Return columns and weights when no more are left than allowed, or when none can be dropped.
 
-        None as soon as the error is above a limit: it never falls when columns are dropped.
+        None as soon as the error is above a limit, as it never falls when columns are dropped, or the time is up.
         """
         while True:  # each time there is a column less
             used = point.weights > _USED
@@ -357,7 +273,7 @@ class _Limited:
             if lighter is None:
                 return columns, point
             columns, point = lighter
-            if point.value * (1 - max(point.gap, 0.0)) > limit:
+            if point.value * (1 - max(point.gap, 0.0)) > limit or time_is_up(self.until):
                 return None
 
     def _without_the_lightest(self, columns: Floats, point: ColumnWeights) -> Held | None:

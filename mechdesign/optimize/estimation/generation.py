@@ -32,10 +32,11 @@ from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.optimize.deadline import is_limited, keeps_mechanism, seconds_left, share_until, sooner, time_is_up
 from mechdesign.optimize.estimation.caps import best_caps, bound_of_caps
 from mechdesign.optimize.estimation.column_search import ENTERING, ColumnSearch, Generated
-from mechdesign.optimize.estimation.few_outputs import most_needed
+from mechdesign.optimize.estimation.few_outputs import Finder
 from mechdesign.optimize.estimation.interior_point import basis_of_sum_zero, full_weights, solve
 from mechdesign.optimize.estimation.separable import SeparablePricing
 from mechdesign.optimize.estimation.separable_certificate import SeparableCertificate, certificate_for_many
+from mechdesign.optimize.estimation.spare_outputs import most_needed
 from mechdesign.optimize.estimation.weighted_columns import ErrorOfColumns, WeightedColumns
 from mechdesign.optimize.method import Solution
 from mechdesign.uncertainty import L1Ball
@@ -375,3 +376,9 @@ def solve_generated(
         ),
         proved.form,
     )
+
+
+def columns_to_try(pricing: SeparablePricing, workload: Floats, deadline: float | None) -> Finder:
+    """Return what finds columns of great reduced cost for a mechanism, until a deadline."""
+    search = ColumnSearch(pricing.ball, pricing.exp_epsilon, workload, np.random.default_rng(0), pricing.floor)
+    return partial(search.to_try, deadline=deadline)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, TypeAlias
@@ -12,19 +11,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mechdesign.errors import InputError, LimitError
-from mechdesign.mechanism.proof import MOST_BITS
 from mechdesign.numerics.arrays import Floats, frozen, real_array
 from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.numerics.threads import one_thread
 from mechdesign.optimize.capped_cone import raised_power
-from mechdesign.optimize.deadline import time_is_up
+from mechdesign.optimize.deadline import share_until, time_is_up
 from mechdesign.optimize.effective_epsilon import MOST_IN_PROGRAMS, effective_exp_epsilon
 from mechdesign.optimize.estimation.caps import entry_limits, price_in_box
-from mechdesign.optimize.estimation.column_search import ColumnSearch
-from mechdesign.optimize.estimation.every_direction import mixtures, private_response
 from mechdesign.optimize.estimation.every_set import MOST_SYMBOLS as MOST_IN_SETS
 from mechdesign.optimize.estimation.every_set import EverySet
-from mechdesign.optimize.estimation.few_outputs import Finder, least_outputs, with_few_outputs, without_spare_outputs
+from mechdesign.optimize.estimation.few_outputs import least_outputs
 from mechdesign.optimize.estimation.form_certificate import (
     ErrorCertificate,
     FormPricing,
@@ -33,11 +29,12 @@ from mechdesign.optimize.estimation.form_certificate import (
     total_up,
 )
 from mechdesign.optimize.estimation.generation import solve_generated
-from mechdesign.optimize.estimation.interior_point import ColumnWeights
+from mechdesign.optimize.estimation.limited_outputs import LimitedOutputs
 from mechdesign.optimize.estimation.listed import ListedForms, solve_listed
 from mechdesign.optimize.estimation.separable import SeparablePricing
+from mechdesign.optimize.estimation.spare_outputs import without_spare_outputs
 from mechdesign.optimize.estimation.within_limits import ErrorWithin
-from mechdesign.optimize.method import Answer, DesignOptions, Method, Run, Solution, always
+from mechdesign.optimize.method import Answer, DesignOptions, Method, Run, always
 from mechdesign.optimize.one_sided import OneSided
 from mechdesign.optimize.pricing.listing import check_listable
 from mechdesign.optimize.pricing.price import Price
@@ -50,6 +47,7 @@ from mechdesign.uncertainty import UncertaintySet
 from mechdesign.uncertainty.base import Floor
 from mechdesign.utility import ChiSquare
 
+_SHARE_OF_ALL = 0.5  # of the time, for the mechanism of all outputs where they are limited
 _LISTED = 16  # symbols: up to so many, the optimum over all rays takes seconds
 _MOST_LISTED = 2_000_000  # rays, likewise
 _LARGEST = 1e300  # entry of lambda beside a Theta near 1: each lambda proves something, but none that overflows
@@ -294,12 +292,14 @@ def solve_error(
         )
     effective = effective_exp_epsilon(problem)
     exp_epsilon = min(effective, MOST_IN_PROGRAMS)
-    tol, deadline, progress = options.tol, options.deadline, options.progress
+    tol, progress = options.tol, options.progress
+    deadline = options.deadline if outputs is None else share_until(options.deadline, _SHARE_OF_ALL)
     limits = entry_limits(problem.uncertainty, exp_epsilon, problem.sides.floor_down)
+    within = _within_limits(problem, exp_epsilon)
     if isinstance(pricing, SeparablePricing):
         solution, form = solve_generated(pricing, W, tol, deadline, progress)
         words = "columns found by a search"
-    elif isinstance(pricing, ListedForms) and (within := _within_limits(problem, exp_epsilon)) is not None:
+    elif isinstance(pricing, ListedForms) and within is not None:
         solution, form = ErrorWithin(within, pricing, W, limits).solve(tol, deadline, progress)
         words = "interior points over columns within the limits of a joint distribution"
     else:
@@ -307,53 +307,18 @@ def solve_error(
         words = "interior points over all extreme rays"
     solution = replace(solution, matrix=without_spare_outputs(solution.matrix, prior))
     if outputs is not None:
-        solution = _limited(problem, solution, outputs, pricing, tol, deadline, progress)
+        solution = LimitedOutputs(problem, W, pricing, exp_epsilon, outputs, within).solve(
+            solution, tol, options.deadline, progress
+        )
     same = exp_epsilon == effective
     known = (pricing, solution.price) if same else (None, None)
     return Answer(solution, words, partial(certify_error, problem, form, solution.multipliers, *known))
-
-
-def _limited(
-    problem: DesignProblem,
-    solution: Solution,
-    outputs: int,
-    pricing: EverySet | ListedForms | SeparablePricing,
-    tol: float,
-    deadline: float | None,
-    progress: Callable[[str], None],
-) -> Solution:
-    """Return a solution with at most so many outputs, which says what error there was with more."""
-    W, prior = workload_of(problem), problem.uncertainty.prior
-
-    def listed(point: ColumnWeights, wanted: int) -> Floats:
-        return pricing.price(QuadraticForm.of_matrix(point.M), point.multipliers, wanted).best
-
-    columns_to_try: Finder = listed
-    if isinstance(pricing, SeparablePricing):
-        search = ColumnSearch(pricing.ball, pricing.exp_epsilon, W, np.random.default_rng(0), pricing.floor)
-        columns_to_try = search.to_try
-    elif (within := _within_limits(problem, effective_exp_epsilon(problem))) is not None:
-        columns_to_try = partial(_mixed, within, listed)
-    error = problem.utility.value(solution.matrix, problem.uncertainty.center)
-    if error == math.inf:  # the solver dropped columns that light queries need
-        mixed = mixtures(problem, solution.matrix, tol, MOST_BITS, None)
-        error = min((problem.utility.value(one, problem.uncertainty.center) for one in mixed), default=math.inf)
-    known = private_response(problem) if outputs >= prior.size else None
-    matrix = with_few_outputs(
-        solution.matrix, outputs, prior, W, columns_to_try, known, deadline=deadline, progress=progress
-    )
-    return replace(solution, matrix=matrix, unrestricted=error)
 
 
 def _within_limits(problem: DesignProblem, exp_epsilon: float) -> ColumnsWithin | None:
     """Return the columns within limits of the joint distribution of a secret; None without limits."""
     secret = problem.uncertainty.uncertain_secret
     return None if secret is None else ColumnsWithin(secret, exp_epsilon, problem.sides.floor_down)
-
-
-def _mixed(within: ColumnsWithin, finder: Finder, point: ColumnWeights, wanted: int) -> Floats:
-    """Return columns that a finder finds around the limits, mixed until they are within."""
-    return within.mixed(finder(point, wanted))
 
 
 @one_thread()

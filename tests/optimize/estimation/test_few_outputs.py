@@ -17,15 +17,11 @@ import mechdesign as md
 from mechdesign.cli.entry_point import run
 from mechdesign.mechanism import Guarantee
 from mechdesign.mechanism.from_floats import from_own_floats
-from mechdesign.optimize.estimation import few_outputs
+from mechdesign.optimize.estimation import few_outputs, spare_outputs
 from mechdesign.optimize.estimation.every_direction import private_response
-from mechdesign.optimize.estimation.few_outputs import (
-    least_outputs,
-    most_needed,
-    with_few_outputs,
-    without_spare_outputs,
-)
+from mechdesign.optimize.estimation.few_outputs import least_outputs, with_few_outputs
 from mechdesign.optimize.estimation.solver import form_pricing, solve_error
+from mechdesign.optimize.estimation.spare_outputs import most_needed, without_spare_outputs
 from mechdesign.optimize.method import DesignOptions
 
 ERROR = md.EstimationError()
@@ -106,9 +102,9 @@ def test_mechanisms_without_spare_outputs_stay_as_they_are():
 
 def test_elimination_stops_at_a_number_of_moments(monkeypatch):
     matrix, prior = random_mechanism(np.random.default_rng(4), 4, 20), np.full(4, 0.25)
-    monkeypatch.setattr(few_outputs, "_MOST_MOMENTS", 10)
+    monkeypatch.setattr(spare_outputs, "_MOST_MOMENTS", 10)
     assert without_spare_outputs(matrix, prior).shape[1] == 10
-    monkeypatch.setattr(few_outputs, "_MOST_MOMENTS", 9)
+    monkeypatch.setattr(spare_outputs, "_MOST_MOMENTS", 9)
     assert without_spare_outputs(matrix, prior) is matrix
 
 
