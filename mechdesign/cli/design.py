@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -90,7 +91,12 @@ class DesignOutput(DesignTable, Titled):
     default=True,
     help="With --by: also design one mechanism for each group, and one without groups, to show what each costs.",
 )
-@click.option("--keep-partial", is_flag=True, help="Write the mechanism even if it is not certified as optimal.")
+@click.option(
+    "--keep-partial",
+    is_flag=True,
+    help="Write the mechanism even if it is not certified as optimal. An interrupted design is also written without "
+    "it, unless that would replace a file.",
+)
 @click.option("--compare", "comparing", is_flag=True, help="Also show randomized response and the best LDP mechanism.")
 @click.option(
     "--probabilities",
@@ -194,7 +200,7 @@ def design_command(
         says_cost = solved.reached and not (as_json or grouped)
         left = None if time_limit is None else time_limit - (time.perf_counter() - began)
         for_everyone = price_of_careful_cap(solved, time_limit=left, progress=progress) if says_cost else None
-    kept = solved.reached or keep_partial or interrupted
+    kept = solved.reached or keep_partial or (interrupted and not (output and Path(output).exists()))
     written = output is not None and kept
     if output is not None and written:
         solved.mechanism.save(output, probabilities=probabilities)

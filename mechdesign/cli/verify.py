@@ -161,12 +161,18 @@ def verify_command(
         about = {**checked, **given(tail=None if tails is None else _tail(*tails), machine_checked=theorem)}
         print_output(_HOLDING[mechanism.kind](holds=True, **printed, **about))
         return 0
-    facts = [("file", file), *mechanism.facts(), *([("samples", "counted anew")] if sample.given else [])]
+    facts = [("file", file), *mechanism.facts()]
+    stated = mechanism.kind in _OF_WINDOWS and not sample.given
+    if sample.given:
+        facts.append(("samples", "counted anew"))
+    elif stated:
+        facts.append(("samples", "what they held is taken from the file; --data or --counts counts them anew"))
     if tails is not None:
         facts.append(("tail", _tail_in_words(*tails)))
     facts += _claim_facts(mechanism, found, unchecked=unchecked) if of_records is None else checked_facts(of_records)
     facts += [] if theorem is None else machine.facts(theorem)
     asserted = ", given the samples that are asserted" if "samples_asserted" in printed else ""
+    asserted += ", given what the file says that the samples held" if stated else ""
     facts.append(("verdict", f"{'the guarantee holds' if unchecked else 'all claims hold'}{asserted}"))
     print_facts(facts)
     return 0
@@ -193,6 +199,7 @@ def _claim_facts(mechanism: Mechanism, found: Verification | None, *, unchecked:
     return [*facts, (bound_in_words(claim.utility), bound), ("gap", f"{found.gap:.1e}, {found.verdict}")]
 
 
+_OF_WINDOWS = ("windows", "prefix-windows")
 _HOLDING: dict[str, Any] = {
     "matrix": VerificationOutput,
     "windows": StringVerificationOutput,

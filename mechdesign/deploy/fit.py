@@ -10,6 +10,10 @@ computed, for a count of Poisson, and the sum is taken for a gamma variable of t
 
 Outputs that hardly ever come make the deviance no gamma variable: nearly always none of them comes, and the deviance
 is then that of the other outputs. So p is at least the chance that none comes, times that of so great a deviance then.
+And p is not below the chance of these very counts, which is what is left for a handful of reports.
+
+Over many groups small errors of the means add up. So groups of few reports are put together until they have enough: the
+counts of several groups spread less than those of one law, their mean.
 
 Reports may also come from a distribution outside of the priors of the guarantee. They have the greatest likelihood L at
 the estimate, and L_S over the priors of the set. If the true distribution is in the set, ``2 (log L - log L_S)`` is
@@ -22,7 +26,7 @@ likelihood of any other prior in the set may be.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 
@@ -45,6 +49,7 @@ _SURE = 0.02  # deviance of outputs that do not come, where they come with a cha
 _NOTHING = 1e-5  # a deviance that may be the error of the likelihood
 _RARE, _OFTEN, _POINTS = 1e-12, 1e3, 400  # expected counts for which moments are tabled
 LEVEL = 0.01  # of the chance that any group is said to be outside although none is
+ENOUGH = 100  # reports of a group whose deviance is looked at alone, where there are several
 _MOST_MEMBERS = 60
 _CLOSE = 0.01  # nats that the likelihood in the set may be above what is found
 
@@ -70,6 +75,8 @@ class Fit:
         ``2 n log(n / (n - r))`` for r expected of n reports. The chance that none comes is ``exp(-unseen / 2)``.
     common_degrees, common_mean, common_variance : int, float, float
         Of the deviance of the other outputs.
+    log_chance : float
+        The logarithm of the chance of these very counts, by the mixture.
     """
 
     deviance: float
@@ -81,6 +88,7 @@ class Fit:
     common_degrees: int
     common_mean: float
     common_variance: float
+    log_chance: float
 
     @property
     def p(self) -> float | None:
@@ -96,7 +104,7 @@ class Fit:
         common = rest <= _NOTHING if fitted else tail(max(rest, 0.0), self.common_mean, self.common_variance)
         proved = min(greatest_tail(self.deviance, self.free), IMPOSSIBLE)
         whole = float(tail(self.deviance, self.mean, self.variance))
-        return max(whole, math.exp(-self.unseen / 2) * float(common), proved)
+        return max(whole, math.exp(-self.unseen / 2) * float(common), proved, math.exp(self.log_chance))
 
     @property
     def impossible(self) -> bool:
@@ -148,8 +156,48 @@ def fits_of(matrix: Floats, tables: Floats, frequencies: Floats) -> list[Fit]:
     if rare.any():
         for part, found in zip(often, _moments(rows, used[rare], expected[rare], common[rare]), strict=True):
             part[rare] = found
-    numbers = (deviances(tables, expected), *whole, possible.sum(axis=1) - 1, unseen, *often)
+    chances = _log_chances(tables, frequencies @ matrix)
+    numbers = (deviances(tables, expected), *whole, possible.sum(axis=1) - 1, unseen, *often, chances)
     return [Fit(*each) for each in zip(*(part.tolist() for part in numbers), strict=True)]
+
+
+def fit_of_groups(matrix: Floats, tables: Floats, fits: Sequence[Fit]) -> Fit:
+    """Return how well a mechanism explains the reports of all groups, those with few reports some together.
+
+    Parameters
+    ----------
+    matrix : array, shape (N, M)
+        The mechanism.
+    tables : array, shape (G, M)
+        How often each output was reported in each group.
+    fits : sequence of G fits
+        What `fits_of` returns for them.
+
+    Examples
+    --------
+    Groups of a single report tell nothing one by one, and together that the mechanism did not make them:
+
+    >>> matrix = np.array([[0.5, 0.3, 0.2], [0.2, 0.3, 0.5]])
+    >>> tables = np.repeat(np.eye(3), [400, 200, 400], axis=0)
+    >>> fits = fits_of(matrix, tables, maximum_frequencies(matrix, tables))
+    >>> f"{fit_of_groups(matrix, tables, fits).p:.0e}" < "1e-05"
+    True
+    """
+    sizes = tables.sum(axis=1)
+    few = np.flatnonzero(sizes < ENOUGH)
+    if few.size < 2:
+        return Fit.together(fits)
+    before = np.cumsum(sizes[few]) - sizes[few]
+    batch = np.minimum(before // ENOUGH, max(sizes[few].sum() // ENOUGH - 1, 0)).astype(int)
+    joined = np.zeros((int(batch.max()) + 1, tables.shape[1]))
+    np.add.at(joined, batch, tables[few])
+    alone = [fit for fit, size in zip(fits, sizes, strict=True) if size >= ENOUGH]
+    return Fit.together([*alone, *fits_of(matrix, joined, maximum_frequencies(matrix, joined))])
+
+
+def maximum_frequencies(matrix: Floats, tables: Floats) -> Floats:
+    """Return the frequencies of greatest likelihood of each group, shape (G, N)."""
+    return np.array([found.frequencies for found in maximum_likelihoods(matrix, tables)])
 
 
 def _moments(
@@ -302,8 +350,6 @@ def outsides(mechanism: Mechanism, tables: Floats, frequencies: Floats, groups: 
 
 def _chances(matrix: Floats, tables: Floats, laws: Floats, best: Floats) -> Floats:
     """Return the chances of likelihood ratios to the best logarithms, if the outputs have laws: one, or one a group."""
-    from scipy.special import gammaln
-
     reports, possible = tables.sum(axis=1), laws > 0
     shares, ranks = leverages(WeightedRows.of(matrix), np.ones((len(laws), len(matrix)), dtype=bool), laws, possible)
     means, variances = (shares * each for each in cell_moments(reports[:, None] * laws))
@@ -314,9 +360,16 @@ def _chances(matrix: Floats, tables: Floats, laws: Floats, best: Floats) -> Floa
     with np.errstate(invalid="ignore", divide="ignore"):
         tails = tail(np.maximum(ratios, 0.0), free * means.sum(axis=1), free * variances.sum(axis=1))
     # No chance is below that of these very counts.
-    very_counts = np.exp(logarithms + gammaln(reports + 1) - gammaln(tables + 1).sum(axis=1))
-    chances = np.where(certain, 1.0, np.maximum(tails, very_counts))
+    chances = np.where(certain, 1.0, np.maximum(tails, np.exp(_log_chances(tables, laws))))
     return np.where(((tables > 0) & ~possible).any(axis=1), 0.0, chances)
+
+
+def _log_chances(tables: Floats, laws: Floats) -> Floats:
+    """Return the logarithm of the chance of each table of counts, by one law or one a group."""
+    from scipy.special import gammaln
+
+    orders: Floats = gammaln(tables.sum(axis=1) + 1) - gammaln(tables + 1).sum(axis=1)
+    return _log_likelihoods(tables, laws) + orders
 
 
 def _log_likelihoods(tables: Floats, laws: Floats) -> Floats:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from statistics import NormalDist
 from typing import Any
 
@@ -15,7 +14,7 @@ from mechdesign.data.checks import check_kind
 from mechdesign.data.containers import arrow_column
 from mechdesign.data.group_keys import Key, Keys, in_words, named
 from mechdesign.deploy.estimation import Estimation
-from mechdesign.deploy.fit import Fit
+from mechdesign.deploy.fit import Fit, fit_of_groups
 from mechdesign.deploy.frequency import FrequencyEstimate
 from mechdesign.deploy.report_counts import GroupCounter, GroupCounts
 from mechdesign.display.frames import frame
@@ -49,6 +48,9 @@ class GroupedEstimate:
         Of the keys in each group column.
     whole : FrequencyEstimate
         Of all groups together.
+    fit : Fit
+        How well the mechanism explains the reports, where each group has frequencies of its own; those of fewer than
+        100 reports are looked at some together.
     """
 
     by: tuple[str, ...]
@@ -56,6 +58,7 @@ class GroupedEstimate:
     estimates: tuple[FrequencyEstimate, ...]
     types: tuple[Any, ...]
     whole: FrequencyEstimate
+    fit: Fit
 
     def __repr__(self) -> str:
         few = sum(estimate.few_reports for estimate in self.estimates)
@@ -150,11 +153,6 @@ class GroupedEstimate:
     def reports(self) -> int:
         """The number of reports in all groups."""
         return sum(estimate.reports for estimate in self.estimates)
-
-    @cached_property
-    def fit(self) -> Fit:
-        """How well the mechanism explains the reports, where each group has frequencies of its own."""
-        return Fit.together(estimate.fit for estimate in self.estimates)
 
     @property
     def family(self) -> int:
@@ -253,7 +251,9 @@ def estimate_groups(
         if progress is not None:
             progress(f"estimating: {done:,} of {many:,} groups")
     whole = estimation.of_counts(counted.counts.sum(axis=0).tolist())
-    return GroupedEstimate(counted.by, counted.groups, tuple(estimates), counted.types, whole)
+    tables, fits = np.array(counted.counts, dtype=float), [estimate.fit for estimate in estimates]
+    fit = fit_of_groups(mechanism.matrix, tables, fits)
+    return GroupedEstimate(counted.by, counted.groups, tuple(estimates), counted.types, whole, fit)
 
 
 def count_groups(codes: Codes, labels: tuple[str, ...], by: Any, index: Any = None) -> GroupCounts:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats
-from mechdesign.numerics.tolerances import SOLVER
+from mechdesign.numerics.tolerances import LEAST_COEFFICIENT, SOLVER
 
 DUAL: Final = 1
 """The dual simplex method, as HiGHS numbers it."""
@@ -99,6 +99,7 @@ class LinearProgram:
             "output_flag": False,
             "primal_feasibility_tolerance": SOLVER,
             "dual_feasibility_tolerance": SOLVER,
+            "small_matrix_value": LEAST_COEFFICIENT,
         }
         if method is not None:
             options |= {"presolve": "off", "solver": "simplex"}

@@ -36,6 +36,10 @@ RAY_EDGE: Final = 1e-12
 SOLVER: Final = 1e-10
 """Feasibility and optimality tolerance asked of the linear programming solvers."""
 
+LEAST_COEFFICIENT: Final = 1e-12
+"""The least coefficient that HiGHS keeps. It drops those below 1e-9 by default: a limit of 9e-10, whose complement
+stays, leaves a program without bound."""
+
 REDUCED_COST: Final = SOLVER
 """A column whose reduced cost is below this does not enter a linear program: the solver would not use it."""
 

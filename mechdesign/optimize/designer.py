@@ -23,7 +23,7 @@ from mechdesign.numerics.arrays import float_of
 from mechdesign.numerics.tolerances import GAP, RANK
 from mechdesign.optimize.certificate import padded
 from mechdesign.optimize.closed_form import closed_forms
-from mechdesign.optimize.deadline import deadline_of, keeps_mechanism
+from mechdesign.optimize.deadline import Deadline, deadline_of, keeps_mechanism, time_is_up
 from mechdesign.optimize.estimation.every_direction import mixtures
 from mechdesign.optimize.estimation.solver import error_tolerance
 from mechdesign.optimize.every_method import solve
@@ -150,7 +150,7 @@ def design(  # noqa: PLR0913 - each is a choice of its own
             method=words,
             iterations=solution.iterations,
             columns=solution.columns,
-            stopped="interrupted" if deadline.interrupted else solution.stopped,
+            stopped=_why_stopped(solution, deadline, closed=within(abs(bound - value), value, wanted)),
             most_outputs=most,
             unrestricted_value=solution.unrestricted,
             merged=_merged(problem, solution, numerators),
@@ -246,6 +246,14 @@ def _telling_all(
             f"query; give {cure}"
         )
     return best
+
+
+def _why_stopped(solution: Solution, deadline: Deadline, *, closed: bool) -> str:
+    """Return why a design ended early; its certificate may have had no time."""
+    if deadline.interrupted:
+        return "interrupted"
+    late = not closed and time_is_up(deadline)
+    return solution.stopped or ("time limit" if late else "")
 
 
 def _claim(problem: DesignProblem, value: float, bound: float, certificate: AnyCertificate) -> Optimality:

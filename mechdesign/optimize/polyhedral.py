@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats
-from mechdesign.numerics.tolerances import SOLVER
+from mechdesign.numerics.tolerances import LEAST_COEFFICIENT, SOLVER
 from mechdesign.optimize.deadline import seconds_left, time_is_up
 from mechdesign.optimize.method import Solution
 from mechdesign.optimize.pricing.gain_duals import Proposals
@@ -246,7 +246,8 @@ def solve_program(
     row_sums, privacy = polytope.row_sums(matrix), polytope.privacy(matrix)
     objective, constraints = goal(matrix)
     program = cp.Problem(cp.Maximize(objective), [row_sums, *privacy, *constraints])
-    simplex = {"primal_feasibility_tolerance": SOLVER, "dual_feasibility_tolerance": SOLVER}
+    simplex = dict.fromkeys(("primal_feasibility_tolerance", "dual_feasibility_tolerance"), SOLVER)
+    simplex["small_matrix_value"] = LEAST_COEFFICIENT
     interior = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), closed or _CLOSED)
     small = matrix.size <= _LARGE and closed is None
     endings: list[str] = []

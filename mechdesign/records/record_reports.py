@@ -8,6 +8,7 @@ from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 
+from mechdesign.deploy.fit import ENOUGH, Fit
 from mechdesign.deploy.grouped import GroupedEstimate, count_groups
 from mechdesign.deploy.report_counts import GroupCounts
 from mechdesign.display.html import table
@@ -69,7 +70,7 @@ class GroupedRecordEstimate(GroupedEstimate):
         names = {table.name for table in chosen}
         parts: Any = self.estimates
         some = (replace(part, tables=tuple(table for table in part if table.name in names)) for part in parts)
-        return GroupedRecordEstimate(self.by, self.groups, tuple(some), self.types, chosen)
+        return GroupedRecordEstimate(self.by, self.groups, tuple(some), self.types, chosen, self.fit)
 
     def columns(self) -> dict[str, list[Any]]:
         """Return the tidy table, a row for each cell of each table of each group: the group columns come first.
@@ -244,4 +245,12 @@ def estimate_record_groups(
         if progress is not None:
             progress(f"estimating: {len(estimates):,} of {many:,} groups")
     whole: Any = estimation.of_counts(counted.counts.sum(axis=0).tolist())
-    return GroupedRecordEstimate(counted.by, counted.groups, tuple(estimates), counted.types, whole)
+    return GroupedRecordEstimate(
+        counted.by, counted.groups, tuple(estimates), counted.types, whole, _fit(estimates, whole)
+    )
+
+
+def _fit(estimates: Sequence[RecordEstimate], whole: RecordEstimate) -> Fit:
+    """Return how well the mechanism explains the reports of all groups; of all together if some have few in a view."""
+    enough = all(found.reports >= ENOUGH for estimate in estimates for found in estimate.views.values())
+    return Fit.together(estimate.fit for estimate in estimates) if enough else whole.fit

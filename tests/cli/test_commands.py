@@ -391,7 +391,10 @@ def test_compare_says_why_it_is_not_certified(command, here, flags):
     )
 
 
-def test_an_interrupt_leaves_the_best_mechanism_so_far(command, here, monkeypatch):
+@pytest.mark.parametrize("before", [False, True], ids=["new", "in the way"])
+@pytest.mark.parametrize("flags", [[], ["--keep-partial"]], ids=["plain", "partial"])
+def test_an_interrupt_leaves_the_best_mechanism_so_far(command, here, monkeypatch, flags, before):
+    """A file that is there is replaced only where that is asked for: it may be certified."""
     from mechdesign.optimize.master import Master
 
     solve, solved = Master.solve, []
@@ -404,11 +407,17 @@ def test_an_interrupt_leaves_the_best_mechanism_so_far(command, here, monkeypatc
 
     monkeypatch.setattr(Master, "solve", interrupted)
     (here / "thirty.csv").write_text(THIRTY, encoding="utf-8")
-    arguments = ["design", "--counts", "thirty.csv", "--no-header", *OPTIONS, "-o", "m.json", "--keep-partial"]
+    if before:
+        (here / "m.json").write_text("before", encoding="utf-8")
+    arguments = ["design", "--counts", "thirty.csv", "--no-header", *OPTIONS, "-o", "m.json", *flags]
     status, _, err = command(*arguments)
     assert status == 3
     assert "(interrupted)" in err
-    assert command("verify", "m.json")[0] == 0
+    written = bool(flags) or not before
+    assert ("m.json was written all the same" in err) == written
+    assert ("m.json was not written (see --keep-partial)" in err) == (not written)
+    assert (here / "m.json").read_text(encoding="utf-8") == "before" or command("verify", "m.json")[0] == 0
+    assert written != ((here / "m.json").read_text(encoding="utf-8") == "before")
 
 
 # verify

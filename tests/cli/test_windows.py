@@ -56,7 +56,8 @@ def test_from_a_sample_to_shares(command, output):
     for sample in ((), ("--counts", "counts.csv"), ("--data", "records.csv", "--column", "word")):
         status, out, _ = command("verify", "words.json", *sample)
         assert status == 0
-        assert ("counted anew" in out) == bool(sample)
+        assert ("samples        counted anew" in out) == bool(sample)
+        assert ("given what the file says that the samples held" in out) != bool(sample)
         assert "all claims hold" in out
     status, out, _ = privatize(command, output=output)
     assert status == 0

@@ -8,7 +8,15 @@ from matrices import mechanism_of, randomized_response, table
 from scipy.stats import chi2, multinomial, poisson
 
 import mechdesign as md
-from mechdesign.deploy.fit import IMPOSSIBLE, Fit, cell_moments, fits_of, greatest_tail
+from mechdesign.deploy.fit import (
+    IMPOSSIBLE,
+    Fit,
+    cell_moments,
+    fit_of_groups,
+    fits_of,
+    greatest_tail,
+    maximum_frequencies,
+)
 from mechdesign.deploy.likelihood import maximum_likelihood
 
 
@@ -176,3 +184,51 @@ def test_estimates_say_that_reports_are_of_another_mechanism():
     assert "reports that this mechanism did not make" in repr(found)
     assert "these are not reports of this mechanism" in found._repr_html_()
     assert "did not make" not in repr(md.estimate_frequencies(table([400, 300, 300]), mechanism))
+
+
+PRIOR = np.array([0.5, 0.3, 0.15, 0.05])
+
+
+@pytest.fixture(scope="module")
+def informative():
+    """The most informative mechanism of four categories: a single report is often explained by one category alone."""
+    ball = md.L1Ball.from_counts([500, 300, 150, 50], delta="1e-6")
+    return md.design(md.DesignProblem(ball, 1, md.MutualInformation())).mechanism.matrix
+
+
+def of_groups(matrix, tables):
+    return fit_of_groups(matrix, tables, fits_of(matrix, tables, maximum_frequencies(matrix, tables)))
+
+
+@pytest.mark.parametrize("reports", [1, 2, 3, 20])
+def test_many_groups_of_few_reports_are_not_doubted(informative, reports):
+    """Added up group by group, errors of their means are: 1e-6 for single reports."""
+    tables = np.random.default_rng(reports).multinomial(reports, PRIOR @ informative, size=3_000 // reports)
+    assert of_groups(informative, tables.astype(float)).p > 0.01
+
+
+def test_many_groups_of_few_reports_of_another_mechanism_are_found(informative):
+    law = np.roll(PRIOR, 2) @ np.roll(informative, 1, axis=1)
+    tables = np.random.default_rng(0).multinomial(2, law, size=3_000)
+    assert of_groups(informative, tables.astype(float)).impossible
+
+
+def test_small_groups_join_and_great_ones_stay_alone(informative):
+    """Two groups that only their mean explains: told apart if they are great enough."""
+    both = np.array([[0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]])
+    great = of_groups(informative, 1_000 * both)
+    assert great.deviance == pytest.approx(
+        sum(found.deviance for found in fits_of(informative, 1_000 * both, maximum_frequencies(informative, both)))
+    )
+    joined = of_groups(informative, 40 * both)
+    together = 40 * both.sum(axis=0, keepdims=True)
+    assert joined == fits_of(informative, together, maximum_frequencies(informative, together))[0]
+
+
+def test_p_is_not_below_the_chance_of_a_handful_of_reports(informative):
+    """The chance of these very counts, by the law of greatest likelihood, from a peer."""
+    for counts in itertools.product(range(3), repeat=4):
+        if sum(counts):
+            found = fit(informative, np.array(counts))
+            law = maximum_likelihood(informative, np.array(counts, dtype=float)).frequencies @ informative
+            assert found.p is None or found.p >= multinomial(sum(counts), law).pmf(counts) * (1 - 1e-6)

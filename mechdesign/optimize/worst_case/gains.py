@@ -82,9 +82,11 @@ def solve_gains(
         return constant, PriorMixture((known.center,), (Fraction(1),))
     dual = np.asarray(rows[0].dual_value, dtype=float)
     proposal = support.columns.T @ np.maximum(dual, 0.0)
-    if not np.isfinite(proposal).all() or proposal.sum() <= 0:
+    proves = np.isfinite(proposal).all() and proposal.sum() > 0
+    if not proves and not found.stopped:
         raise SolverError.solver_failed("the linear program has no prior that proves its optimum; change epsilon")
-    mixture = PriorMixture.of_floats(*priors.mixture_near(proposal / proposal.sum()))
+    nearest = priors.mixture_near(proposal / proposal.sum()) if proves else ([known.center], np.ones(1))
+    mixture = PriorMixture.of_floats(*nearest)
     worst = np.array([float(q) for q in mixture.mean])
     solution = Solution(
         found.matrix[:, found.matrix.max(axis=0) > NEGLIGIBLE_ENTRY],
