@@ -127,7 +127,8 @@ def test_code_does_not_grow_unseen():
     # 38,770 before weights of many columns took multiplicative steps: up to 150 categories too, in place of sweeps.
     # 38,920 before designs of few outputs began with randomized response, and certificates with columns near 1.
     # 38,960 before few queries had fewer outputs than categories: columns in their span, and whole numbers there.
-    assert code <= 39_150
+    # 39,140 before small groups of reports were judged together, and files were compared with the tag of their outputs.
+    assert code <= 39_300
     every = sum(map(measures.code_lines, MODULES.values()))
     assert sum(map(measures.import_lines, MODULES.values())) <= 0.135 * every
 

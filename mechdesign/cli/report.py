@@ -21,6 +21,7 @@ from mechdesign.errors import printable
 from mechdesign.histogram.record_check import is_record
 from mechdesign.mechanism import Mechanism
 from mechdesign.mechanism.mechanism_files import from_content, read_content
+from mechdesign.mechanism.origin import check_tag
 from mechdesign.report import Origin, mechanism_page, record_page
 from mechdesign.report.mechanism_report import TIME_LIMIT
 
@@ -118,6 +119,7 @@ def report_command(
             written = _record_page(content, file, title, certificate)
         else:
             mechanism = Mechanism(*from_content(content, source))
+            check_tag(mechanism.parts)
             theorem = certified(certificate, content, source, progress)
             if registry:
                 written = drafted_entry(mechanism, origin, title, check_optimality=checks)

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from mechdesign.problem_file import ProblemFile
 
 _LONGEST_TITLE = 1_000
+_NAME_IS_VALUE = (
+    "Note: {} is the name of the column, and one of its values too; if the file has no line of names, give --no-header "
+    "and --column 0 (or another index)."
+)
 _CSV_OPTIONS = "give counts with --counts FILE, and records with --data FILE --column COLUMN"
 
 
@@ -143,6 +147,8 @@ class Source:
             self._check_set()
             with readable(self.data) as place:
                 counts = count_column(place, self.column, header=not self.no_header, show_values=self.show_values)
+                if not self.no_header and self.column in counts:
+                    say(_NAME_IS_VALUE.format(shorten(self.column)), err=True)
                 title = f"{place}, column {self.column}"
                 title += "" if self.sample is None else f", {self.sample} records drawn at random"
             counts = with_unseen(self._drawn(counts), self._unseen_labels())

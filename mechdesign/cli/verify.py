@@ -17,7 +17,7 @@ from mechdesign.cli.streams import print_error
 from mechdesign.cli.windows_sample import Sample, StringsPromised, sample_options
 from mechdesign.data.fields import Number
 from mechdesign.display.numbers import text_above
-from mechdesign.errors import GuaranteeError, printable
+from mechdesign.errors import GuaranteeError, MechdesignError, printable
 from mechdesign.mechanism import Mechanism
 from mechdesign.pml import TailAfterPostProcessing, leakage_tail, tail_after_post_processing
 from mechdesign.uncertainty.base import check_about_data
@@ -150,32 +150,38 @@ def verify_command(
         error = machine.refusal(file, found_false)
         if not as_json:
             raise error from None
-        error = error.reworded(printable(str(error)))
-        claimed: Literal["guarantee", "optimality"] = "optimality" if error.code == "optimality-false" else "guarantee"
-        print_output(FalseClaimOutput(holds=False, false=claimed), error)
-        return print_error(error)
-    claim, printed = _claim_of(mechanism), mechanism.promised_keys()
-    unchecked = guarantee_only and (claim is not None or of_records is not None)
+        return _print_false(error.reworded(printable(str(error))))
+    printed = mechanism.promised_keys()
+    unchecked = guarantee_only and (_claim_of(mechanism) is not None or of_records is not None)
     if as_json:
         checked = {"optimality": _optimality(mechanism, found)} if of_records is None else dict(of_records)
         about = {**checked, **given(tail=None if tails is None else _tail(*tails), machine_checked=theorem)}
         print_output(_HOLDING[mechanism.kind](holds=True, **printed, **about))
         return 0
-    facts = [("file", file), *mechanism.facts()]
     stated = mechanism.kind in _OF_WINDOWS and not sample.given
-    if sample.given:
-        facts.append(("samples", "counted anew"))
-    elif stated:
-        facts.append(("samples", "what they held is taken from the file; --data or --counts counts them anew"))
+    counted = [("samples", _STATED if stated else "counted anew")] if stated or sample.given else []
+    facts = [("file", file), *mechanism.facts(), *counted]
     if tails is not None:
         facts.append(("tail", _tail_in_words(*tails)))
     facts += _claim_facts(mechanism, found, unchecked=unchecked) if of_records is None else checked_facts(of_records)
     facts += [] if theorem is None else machine.facts(theorem)
-    asserted = ", given the samples that are asserted" if "samples_asserted" in printed else ""
-    asserted += ", given what the file says that the samples held" if stated else ""
-    facts.append(("verdict", f"{'the guarantee holds' if unchecked else 'all claims hold'}{asserted}"))
+    holds = "the guarantee holds" if unchecked else "all claims hold"
+    facts.append(("verdict", holds + _condition(asserted="samples_asserted" in printed, stated=stated)))
     print_facts(facts)
     return 0
+
+
+def _print_false(error: MechdesignError) -> int:
+    """Print which claim is false as JSON, and return the status."""
+    claimed: Literal["guarantee", "optimality"] = "optimality" if error.code == "optimality-false" else "guarantee"
+    print_output(FalseClaimOutput(holds=False, false=claimed), error)
+    return print_error(error)
+
+
+def _condition(*, asserted: bool, stated: bool) -> str:
+    """Return what claims are given, in words that follow them."""
+    about_samples = ", given the samples that are asserted" if asserted else ""
+    return about_samples + (", given what the file says that the samples held" if stated else "")
 
 
 def _claim_of(mechanism: Any) -> Any:
@@ -196,9 +202,14 @@ def _claim_facts(mechanism: Mechanism, found: Verification | None, *, unchecked:
         facts.append(("at the estimate", amount(_value_at_estimate(mechanism, claim.utility), unit)))
     scope = "" if claim.within_simplex else ", among the mechanisms of the ball as printed"
     bound = f"{amount(claim.bound, unit)}{scope}, confirmed from the dual vector ({found.certificate.method})"
-    return [*facts, (bound_in_words(claim.utility), bound), ("gap", f"{found.gap:.1e}, {found.verdict}")]
+    facts.append((bound_in_words(claim.utility), bound))
+    if abs(found.certificate.bound - claim.bound) > _SAME * abs(claim.bound):
+        facts.append(("proved", f"{amount(found.certificate.bound, unit)}: the gap is to this bound, a better one"))
+    return [*facts, ("gap", f"{found.gap:.1e}, {found.verdict}")]
 
 
+_SAME = 1e-9  # relative: a bound that is nearer to the claimed one is not printed beside it
+_STATED = "what they held is taken from the file; --data or --counts counts them anew"
 _OF_WINDOWS = ("windows", "prefix-windows")
 _HOLDING: dict[str, Any] = {
     "matrix": VerificationOutput,

@@ -124,9 +124,11 @@ def check_candidates(mechanism: Deployed, strings: Candidates) -> None:
     """Refuse candidates for a matrix, windows without candidates, and options that windows do not take."""
     if mechanism.kind == "records":
         return
-    if (mechanism.kind == "windows") != bool(strings.candidates):
+    if mechanism.kind == "windows" and not strings.candidates:
+        raise click.UsageError("these are reports of windows; give --candidates FILE, the strings to estimate")
+    if mechanism.kind != "windows" and strings.candidates:
         raise click.UsageError(
-            "--candidates FILE is for reports of windows, which need it; a matrix takes neither it nor --reference"
+            "--candidates FILE is for reports of windows, and these are of a matrix; leave it and --reference out"
         )
     if not strings.candidates and (strings.reference or strings.non_negative):
         raise click.UsageError("--reference FILE and --non-negative belong to --candidates FILE; leave them out")

@@ -238,10 +238,12 @@ def plan_reports(
     )
     check_about_data(asked.problem.uncertainty, "a plan of reports")
     if asked.problem.only_constant:
-        side = "epsilon" if asked.problem.epsilon.exp_down == 1 else "lower"
+        problem = asked.problem
+        side = "epsilon" if problem.epsilon.exp_down == 1 else "lower"
+        level = problem.epsilon if side == "epsilon" else problem.local_epsilon
         raise LimitError.no_reports_enough(
-            f"{side} = 0 allows only the constant mechanism, whose reports say nothing: no number of them is enough; "
-            f"give {'an' if side == 'epsilon' else 'a'} {side} above 0"
+            f"{side} = {level} allows only the constant mechanism, whose reports say nothing: no number of them "
+            f"is enough; give {'an' if side == 'epsilon' else 'a'} {side} above 0"
         )
     rivals = Rivals(asked.problem, time_limit, progress)
     if isinstance(compared, DesignProblem):

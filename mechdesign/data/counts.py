@@ -275,7 +275,7 @@ def read_labelled_counts(
         if count is None:
             raise InputError.not_counts(
                 f"{path}, line {line}: the {_ORDINALS[labels]} field is not a count{_shown(text, show_values)}; "
-                "accepted: a whole number, 0 or more, without separators or decimals"
+                "accepted: a whole number from 0 to 10^15, without separators or decimals"
             )
         known = tuple(
             _label_of(label, "{}, line {}: the {} field", path, line, ordinal, show_values=show_values)

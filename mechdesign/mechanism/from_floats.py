@@ -132,7 +132,7 @@ def _given(
     matrix: ArrayLike, guarantee: Guarantee, bits: int, outputs: Sequence[object] | None
 ) -> tuple[Floats, tuple[str, ...] | None]:
     """Return a user's matrix, checked, and the labels of its outputs: by default those of its columns."""
-    checked_bits(bits)
+    bits = checked_bits(bits)
     check_kind(guarantee, Guarantee, "the guarantee", "a Guarantee(epsilon, uncertainty)")
     floats = guarantee.uncertainty.as_matrix(matrix)
     if floats.shape[1] == 0:

@@ -15,8 +15,8 @@ from mechdesign.data.labels import canonical_labels
 from mechdesign.errors import GuaranteeError, InputError
 from mechdesign.mechanism.claims import Optimality, Parts, Provenance
 from mechdesign.mechanism.from_floats import Repair
-from mechdesign.mechanism.origin import tagged_names
-from mechdesign.mechanism.proof import Guarantee, Integers, Proof, prove
+from mechdesign.mechanism.origin import check_tag, tagged_names
+from mechdesign.mechanism.proof import Guarantee, Integers, Proof, checked_bits, prove
 from mechdesign.mechanism.reporting import Reporting
 from mechdesign.mechanism.table_claims import TableClaim, TableOptimality
 from mechdesign.mechanism.views import MechanismViews
@@ -78,6 +78,7 @@ class Mechanism(Reporting, MechanismViews):
         accepted = "integers, a row for each category"
         numerators = frozen(number_array(self.numerators, "the matrix of numerators", accepted))
         object.__setattr__(self, "numerators", numerators)
+        object.__setattr__(self, "bits", checked_bits(self.bits))
         proof = prove(numerators, self.bits, self.guarantee)
         M = numerators.shape[1]
         given = entries(self.outputs, "the argument outputs", "a list of labels")
@@ -253,13 +254,15 @@ class Mechanism(Reporting, MechanismViews):
         Raises
         ------
         InputError
-            If the file is malformed.
+            If the file is malformed, or the tag in the names of its outputs is that of another mechanism.
         GuaranteeError
             If it is well-formed and its guarantee is false.
         """
         from mechdesign.mechanism.mechanism_files import load
 
-        return cls(*load(path))
+        mechanism = cls(*load(path))
+        check_tag(mechanism.parts)
+        return mechanism
 
     def then(
         self, post: Mapping[Any, Any] | ArrayLike, *, outputs: Sequence[str] | None = None, bits: int | None = None

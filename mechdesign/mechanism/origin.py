@@ -111,6 +111,32 @@ def tagged_names(mechanism: Parts) -> tuple[str, ...]:
     return tuple(f"{name}-{tag}" for name in plain)
 
 
+def check_tag(mechanism: Parts) -> None:
+    """Refuse outputs named by a tag that is not that of the labels, bits and numerators beside it.
+
+    Raises
+    ------
+    InputError
+        If some of them were changed after the mechanism was made.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mechdesign import Guarantee, L1Ball, Mechanism
+    >>> promise = Guarantee("log(3)", L1Ball([0.5, 0.5], radius=2))
+    >>> check_tag(Mechanism(np.array([[3, 1], [1, 3]]), 2, promise, ["y1-ba7baf", "y2-ba7baf"]).parts)
+    """
+    named = [_NAME.fullmatch(name) for name in mechanism.outputs]
+    tags = {name[1] for name in named if name is not None}
+    own = tagged_names(mechanism)[0].rsplit("-", maxsplit=1)[1]
+    if all(named) and len(tags) == 1 and tags.isdisjoint({None, own}):
+        raise InputError.wrong_mechanism(
+            f"the names of the outputs end in {tags.pop()}, and the labels, bits and numerators beside them have the "
+            f"tag {own}: some were changed after the mechanism was made; give the file as it was, or name the outputs "
+            "anew"
+        )
+
+
 @dataclass(frozen=True)
 class ReportOrigin:
     """The mechanism that reports are said to come from, as programs that count them know it.

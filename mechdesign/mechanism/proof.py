@@ -21,6 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from numbers import Integral
 
 import numpy as np
 from numpy.typing import NDArray
@@ -292,11 +293,11 @@ def _some(names: Sequence[str], which: Sequence[int], verb: str) -> str:
     return f"output {shorten(names[which[0]])} " + (f"and {others} more {verb}" if others else f"{verb}s")
 
 
-def checked_bits(bits: int) -> int:
+def checked_bits(bits: object) -> int:
     """Return the number of bits, after checking that it is a whole number from 1 to 52."""
-    if isinstance(bits, bool) or not isinstance(bits, int) or not 1 <= bits <= MOST_BITS:
+    if isinstance(bits, bool) or not isinstance(bits, Integral) or not 1 <= int(bits) <= MOST_BITS:
         raise InputError.not_a_whole_number(f"bits is {shorten(bits)}; accepted: a whole number from 1 to {MOST_BITS}")
-    return bits
+    return int(bits)
 
 
 def check_integers(numerators: Integers, bits: int) -> None:

@@ -116,7 +116,7 @@ def design(  # noqa: PLR0913 - each is a choice of its own
     started = time.perf_counter()
     check_kind(problem, DesignProblem, "the problem", "a DesignProblem(uncertainty, epsilon, utility)")
     wanted = tolerance_of(problem, tol)
-    checked_bits(bits)
+    bits = checked_bits(bits)
     _check_merge(merge, problem)
     deadline = deadline_of(time_limit)
     most = _most_outputs(problem, outputs)

@@ -23,7 +23,9 @@ def checked_mechanism(matrix: ArrayLike) -> Floats:
     InputError
         If it is not a matrix, an entry is negative or not finite, or the rows have different sums.
     """
-    V = real_array(aligned_rows(matrix, None, "the matrix"), "the matrix", "numbers, inputs by outputs")
+    V = real_array(
+        aligned_rows(matrix, None, "the matrix"), "the matrix", "numbers, inputs by outputs, such as mechanism.matrix"
+    )
     if V.ndim != 2 or 0 in V.shape:
         raise InputError.wrong_size(f"the matrix has shape {V.shape}; accepted: (N, M), inputs by outputs")
     if (V < 0).any() or not np.isfinite(V).all():

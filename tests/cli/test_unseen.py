@@ -67,3 +67,14 @@ def test_counts_hold_unseen_labels_themselves(refused, here):
     (here / "counts.csv").write_text("label,count\nLGA,60\nJFK,30\n")
     options = ("--unseen", "BOS", "--epsilon", "1", "--delta", "0.1")
     refused("usage", "design", "--counts", "counts.csv", *options, shown="--unseen belongs to --data")
+
+
+def test_a_name_of_the_column_that_is_a_value_too_is_noted(command, here):
+    """The first record of a file without names of columns would be lost."""
+    (here / "plain.csv").write_text("LGA\n" * 60 + "JFK\n" * 30 + "EWR\n" * 10)
+    options = ("--epsilon", "1", "--delta", "1e-3", "--unseen", "other")
+    _, _, err = command("design", "--data", "plain.csv", "--column", "LGA", *options)
+    assert "Note: 'LGA' is the name of the column, and one of its values too" in err
+    assert "--no-header" in err
+    for given in (("plain.csv", "--column", "0", "--no-header"), ("records.csv", "--column", "airport")):
+        assert "is the name of the column" not in command("design", "--data", *given, *options)[2]

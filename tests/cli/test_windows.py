@@ -366,7 +366,7 @@ def test_shares_without_a_reference(command):
     assert "lengths of windows alone" in out
     assert "lengths" not in estimate(command)[1]
     status, _, err = command(*file, "--reference", "counts.csv")
-    assert (status, "need it" in err) == (2, True)
+    assert (status, "give --candidates FILE" in err) == (2, True)
 
 
 def test_strings_by_groups_with_a_picture(command):

@@ -1,6 +1,7 @@
 """The fingerprint names what reports depend on, and nothing else."""
 
 import hashlib
+import json
 import pickle
 import re
 import struct
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from refusals import raises
 
 import mechdesign as md
 from mechdesign.mechanism import Optimality, Provenance
@@ -84,3 +86,26 @@ def test_the_example_of_the_documentation(tmp_path):
     page = (Path(__file__).parents[2] / "docs" / "file-format.md").read_text(encoding="utf-8")
     (tmp_path / "m.json").write_text(re.search("```json\n(.*?)```", page, re.DOTALL)[1], encoding="utf-8")
     assert f"`{md.Mechanism.load(tmp_path / 'm.json').fingerprint}`" in page
+
+
+@pytest.mark.parametrize("edit", ["inputs", "bits", "numerators"])
+def test_a_file_changed_after_its_outputs_were_named_is_refused(tmp_path, edit):
+    """Estimates of reports would be of other categories, and look sure."""
+    ball = md.L1Ball.from_counts({"a": 500, "b": 300, "c": 150, "d": 50}, delta="1e-6")
+    mechanism = md.design(md.DesignProblem(ball, 1, md.EstimationError())).mechanism
+    path = tmp_path / "m.json"
+    mechanism.save(path)
+    document = json.loads(path.read_text(encoding="utf-8"))
+    if edit == "inputs":
+        document["inputs"].reverse()
+    elif edit == "bits":
+        document["bits"] += 1
+        document["numerators"] = [[2 * n for n in row] for row in document["numerators"]]
+    else:
+        document["numerators"] = [row[::-1] for row in document["numerators"]]
+    path.write_text(json.dumps(document), encoding="utf-8")
+    with raises("wrong-mechanism", "the names of the outputs end in", "some were changed after"):
+        md.Mechanism.load(path)
+    document["outputs"] = [f"answer {j}" for j in range(len(document["outputs"]))]
+    path.write_text(json.dumps(document), encoding="utf-8")
+    assert md.Mechanism.load(path).inputs == tuple(document["inputs"])

@@ -206,9 +206,16 @@ def error_refusal(problem: DesignProblem) -> str:
     if too_many := _too_many(problem):
         return too_many
     if problem.only_constant:
-        side = "epsilon" if problem.epsilon.exp_down == 1 else problem.sides.below_name
+        side, level = (
+            ("epsilon", problem.epsilon)
+            if problem.epsilon.exp_down == 1
+            else (
+                problem.sides.below_name,
+                problem.local_epsilon,
+            )
+        )
         return (
-            f"{side} = 0 allows only the constant mechanism, whose reports say nothing: its estimation error is "
+            f"{side} = {level} allows only the constant mechanism, whose reports say nothing: its estimation error is "
             f"infinite; give a larger {side}"
         )
     return ""

@@ -158,7 +158,7 @@ def design_table(  # noqa: PLR0913 - each is a choice of its own
     [812, 150, 38]
     """
     began, say = time.perf_counter(), progress or (lambda _: None)
-    checked_bits(bits)
+    bits = checked_bits(bits)
     priors = given_or_from_counts(counts, delta, radius, known=known)
     problem = TableProblem(priors, epsilon, invariant=invariant, floors=floors, forbidden=forbidden, loss=loss, cap=cap)
     return solve_table(problem, bits=bits, title=title, progress=say, began=began, columns=tuple(columns))

@@ -60,7 +60,7 @@ def solve_gains(
         If the linear program cannot be solved.
     """
     gains = utility.gains(known.size)
-    lowest, greatest = float(gains.min()), float(gains.max() - gains.min())
+    lowest, greatest = float(gains.min()), float(np.ptp(gains))
     scale = math.ldexp(1.0, math.frexp(greatest)[1] - 1) if greatest > 0 else 1.0
     linear = ((gains - lowest) / scale).T
     support = priors.support_rows()
@@ -76,17 +76,16 @@ def solve_gains(
 
     progress(f"solving a linear program with {known.size} x {len(gains)} entries")
     found = solve_program(Polytope(known, exp_epsilon, len(gains), floor), goal, deadline)
-    if found is None:  # the constant mechanism, at the estimate
+    at_estimate = PriorMixture((known.center,), (Fraction(1),))
+    if found is None:  # the constant mechanism
         multipliers = known.prior * gains[int((gains @ known.prior).argmax())]
-        constant = Solution(np.ones((known.size, 1)), multipliers, 1, 1, stopped="time limit")
-        return constant, PriorMixture((known.center,), (Fraction(1),))
+        return Solution(np.ones((known.size, 1)), multipliers, 1, 1, stopped="time limit"), at_estimate
     dual = np.asarray(rows[0].dual_value, dtype=float)
     proposal = support.columns.T @ np.maximum(dual, 0.0)
     proves = np.isfinite(proposal).all() and proposal.sum() > 0
     if not proves and not found.stopped:
         raise SolverError.solver_failed("the linear program has no prior that proves its optimum; change epsilon")
-    nearest = priors.mixture_near(proposal / proposal.sum()) if proves else ([known.center], np.ones(1))
-    mixture = PriorMixture.of_floats(*nearest)
+    mixture = PriorMixture.of_floats(*priors.mixture_near(proposal / proposal.sum())) if proves else at_estimate
     worst = np.array([float(q) for q in mixture.mean])
     solution = Solution(
         found.matrix[:, found.matrix.max(axis=0) > NEGLIGIBLE_ENTRY],

@@ -5,11 +5,14 @@ from __future__ import annotations
 import itertools
 from fractions import Fraction
 
+import cvxpy as cp
 import numpy as np
 import pytest
 from scipy.optimize import linprog
 
 import mechdesign as md
+from mechdesign.optimize.polyhedral import MechanismOptimum
+from mechdesign.optimize.worst_case import gains
 from mechdesign.uncertainty import Box
 
 LEVELS = ["2e-9", "9.9e-10", "5e-10", "5e-11", "1e-12", "1e-13"]
@@ -64,6 +67,22 @@ def test_a_secret_with_a_count_of_one_has_a_design():
     assert any(1e-12 < x < 1e-9 for given in promise.limits.given for x in given.lower)
     for utility in (md.HammingAccuracy(), md.WorstCaseUtility(md.HammingAccuracy())):
         assert md.design(md.DesignProblem(promise, 1, utility)).certified
+
+
+def test_a_solver_that_stops_without_a_dual_ends_with_a_mechanism(monkeypatch):
+    """The prior of the certificate is then the estimate."""
+    box = Box(["0.1", "0.1", "0.3"], ["0.5", "0.5", "0.7"], center=["0.3", "0.3", "0.4"])
+    mechanism = np.full((3, 3), 1 / 3)
+
+    def stopped(_polytope, goal, _deadline):
+        for row in goal(cp.Variable((3, 3)))[1]:
+            row.save_dual_value(np.zeros(row.shape))
+        return MechanismOptimum(mechanism, np.zeros(3), np.zeros((3, 3)), stopped=True)
+
+    monkeypatch.setattr(gains, "solve_program", stopped)
+    found = md.design(md.DesignProblem(box, 1, md.WorstCaseUtility(md.HammingAccuracy())), time_limit=9)
+    assert (found.stopped, found.certificate.mixture.priors) == ("time limit", (box.center,))
+    assert found.value <= found.bound
 
 
 @pytest.mark.parametrize("limit", [0, 0.1, 0.3])
