@@ -117,7 +117,7 @@ def _rays_on_average(problem: DesignProblem) -> Run | str:
         return str(refusal)
 
     def run(options: DesignOptions) -> Answer:
-        solution = solve_on_average(rays, as_utility(problem.utility), most, options.progress)
+        solution = solve_on_average(rays, as_utility(problem.utility), most, options.progress, options.deadline)
         words = "linear program over all extreme rays, and over sets"
         return Answer(solution, words, partial(certify, problem, solution.multipliers))
 

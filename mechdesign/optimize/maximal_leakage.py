@@ -23,11 +23,12 @@ from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import float_up
 from mechdesign.numerics.tolerances import NEGLIGIBLE_WEIGHT
 from mechdesign.optimize.capped_rays import CappedRays
+from mechdesign.optimize.deadline import time_is_up
 from mechdesign.optimize.master import Master
 from mechdesign.optimize.method import Solution
 from mechdesign.optimize.pricing import Price, check_listable
 from mechdesign.optimize.pricing.gain_duals import Proposals, price_with_charge
-from mechdesign.optimize.pricing.listing import entering_columns, first_columns, price_by_listing
+from mechdesign.optimize.pricing.listing import entering_columns, price_by_listing
 from mechdesign.problem import DesignProblem
 from mechdesign.utility import Utility
 from mechdesign.utility.objective import as_utility
@@ -130,8 +131,17 @@ def price_on_average(
     return Price(upper + 4 * _EPS * (abs(upper) + paid), price.method, price.columns)
 
 
-def solve_on_average(rays: CappedRays, utility: Utility, allowed: float, progress: Callable[[str], None]) -> Solution:
-    """Return an optimal mechanism over all rays and sets, whose greatest entries sum to at most a number."""
+def solve_on_average(
+    rays: CappedRays,
+    utility: Utility,
+    allowed: float,
+    progress: Callable[[str], None],
+    deadline: float | None = None,
+) -> Solution:
+    """Return a mechanism over all rays and sets, whose greatest entries sum to at most a number.
+
+    It is optimal unless a deadline, a time of `time.monotonic`, comes before.
+    """
     N = rays.prior.size
     program = Master(N)
     program.add_row(np.empty((1, 0)))
@@ -140,18 +150,19 @@ def solve_on_average(rays: CappedRays, utility: Utility, allowed: float, progres
         # A basic solution has columns with <P, v> = 1, so that their weights sum to 1.
         program.add(np.vstack([columns, allowed - columns.max(axis=0)]), utility.mu(columns, rays.prior))
 
-    for columns in first_columns(rays):
-        add(columns)
+    add(np.ones((N, 1)))
+    add(entering_columns(rays, _Charged(utility, 0.0, allowed), np.zeros(N), deadline)[0])
     for iteration in range(1, _MOST_ROUNDS + 1):
         progress(f"solving a linear program over {program.columns.shape[1]} columns")
         program.solve()
         multipliers, charge = program.multipliers[:N], max(-float(program.multipliers[N]), 0.0)
-        entering, priced = entering_columns(rays, _Charged(utility, charge, allowed), multipliers)
-        if entering.shape[1] == 0 or iteration == _MOST_ROUNDS:
+        entering, priced = entering_columns(rays, _Charged(utility, charge, allowed), multipliers, deadline)
+        late = time_is_up(deadline)
+        if not entering.shape[1] or late or iteration == _MOST_ROUNDS:
             break
         add(entering)
     used = program.weights > NEGLIGIBLE_WEIGHT
     columns, weights = program.columns[:N, : used.size][:, used], program.weights[used]
     weights = weights + np.linalg.lstsq(columns, 1 - columns @ weights, rcond=None)[0]
-    stopped = "stalled" if entering.shape[1] else ""
+    stopped = "time limit" if late else "stalled" if entering.shape[1] else ""
     return Solution(columns * np.maximum(weights, 0.0), np.append(multipliers, charge), priced, iteration, stopped)

@@ -89,10 +89,17 @@ def solve_predictions(
         before = np.concatenate([predictions, utility.predictions(matrix[:, P @ matrix > _LIGHT], P)])
         predictions = _next(before, priced, -_KEPT * max(gap, asked), kept)
     # What an interior point method leaves of an output that is not used breaks the promise once it is scaled.
-    few = utility.predictions(_basic(best[:, P @ best > _LIGHT], utility, P), P)
-    # An interior point method leaves rows and promises off by its tolerance, which rounding would multiply.
-    found = None if stopped == "time limit" else _program(replace(polytope, outputs=few.size), utility, few, deadline)
-    return Solution(best if found is None else found.matrix, center, best.shape[1], rounds, stopped)
+    heavy = best[:, P @ best > _LIGHT]
+    for columns in (_basic(heavy, utility, P), heavy):
+        # An interior point method leaves rows and promises off by its tolerance, which rounding would multiply. Where
+        # a basic solution is of such columns, its predictions are worth less without the others.
+        few = utility.predictions(columns, P)
+        of_few = replace(polytope, outputs=few.size)
+        last = None if stopped == "time limit" else _program(of_few, utility, few, deadline)
+        best = best if last is None else last.matrix
+        if last is None or value - float(utility.mu(best[:, P @ best > 0], P).sum()) <= asked:
+            break
+    return Solution(best, center, best.shape[1], rounds, stopped)
 
 
 def _basic(matrix: Floats, utility: ExplainedVariance, prior: Floats) -> Floats:

@@ -294,3 +294,13 @@ def test_balls_as_printed_and_secrets_are_refused():
     secret = md.SecretPromise([[30, 20], [10, 40]], known=True)
     with pytest.raises(InputError, match="for a promise about a secret"):
         md.DesignProblem(secret, 1, maximal_leakage="0.5")
+
+
+@pytest.mark.parametrize("limit", [0, 0.2])
+def test_a_time_limit_ends_the_search_over_rays(limit):
+    known = md.L1Ball.from_counts(list(range(20, 34)), radius="0.1")
+    problem = md.DesignProblem(known, 1, maximal_leakage="0.2")
+    found = md.design(problem, time_limit=limit)
+    assert found.value <= found.bound
+    assert found.certified or found.stopped == "time limit"
+    assert found.mechanism.guarantee.maximal_leakage.text == "0.2"

@@ -225,3 +225,13 @@ def test_where_one_value_is_certain_nothing_is_left_to_explain(sides):
         found = md.design(md.DesignProblem(known, "0.1", md.ExplainedVariance([8, 12]), **sides))
         assert found.value == 0
         assert found.certified
+
+
+@pytest.mark.parametrize("counts", [[17, 16, 13, 30, 26, 27], [4, 16, 25, 15, 16, 21]])
+@pytest.mark.parametrize("epsilon", ["0.01", "0.001"])
+def test_a_small_epsilon_is_certified(counts, epsilon):
+    """Columns of an interior point that break the promise by its tolerance are no basis for the last program."""
+    ball = md.L1Ball.from_counts(counts, radius="0.05")
+    found = md.design(md.DesignProblem(ball, epsilon, md.ExplainedVariance(list(range(6)))))
+    assert found.certified
+    assert found.value > 0

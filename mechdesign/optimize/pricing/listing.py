@@ -18,6 +18,7 @@ from mechdesign.optimize.capped_rays import CappedRays
 from mechdesign.optimize.capped_secret_rays import MOST_WITH_CAP, CappedSecretRays
 from mechdesign.optimize.cut_rays import MOST_SYMBOLS as MOST_CUT_SYMBOLS
 from mechdesign.optimize.cut_rays import CutRays
+from mechdesign.optimize.deadline import time_is_up
 from mechdesign.optimize.hull_rays import HullRays
 from mechdesign.optimize.limit_rays import CappedLimitRays, LimitRays
 from mechdesign.optimize.lower_rays import MOST_LISTED_PAIRS, LowerRays, TwoSidedRays
@@ -277,10 +278,14 @@ def first_columns(rays: RayList) -> Iterator[Floats]:
     yield from rays.of_kinds(rays.held_kinds)
 
 
-def entering_columns(rays: RayList, utility: Valued, multipliers: Floats) -> tuple[Floats, int]:
-    """Return the columns of greatest positive reduced cost, shape (N, k), and how many were priced."""
+def entering_columns(
+    rays: RayList, utility: Valued, multipliers: Floats, deadline: float | None = None
+) -> tuple[Floats, int]:
+    """Return the columns of greatest positive reduced cost, shape (N, k), and how many were priced until a deadline."""
     best, costs, priced = np.empty((rays.prior.size, 0)), np.empty(0), 0
     for columns, cost in reduced_costs(rays, utility, multipliers):
+        if priced and time_is_up(deadline):
+            break
         priced += columns.shape[1]
         entering = cost > REDUCED_COST
         best, costs = np.hstack([best, columns[:, entering]]), np.append(costs, cost[entering])
