@@ -88,18 +88,30 @@ def solve_predictions(
             kept = np.inf  # predictions that leave the program would come back
         before = np.concatenate([predictions, utility.predictions(matrix[:, P @ matrix > _LIGHT], P)])
         predictions = _next(before, priced, -_KEPT * max(gap, asked), kept)
-    # What an interior point method leaves of an output that is not used breaks the promise once it is scaled.
+    if stopped != "time limit":
+        best = _solved_once_more(polytope, utility, best, value - asked, deadline)
+    return Solution(best, center, best.shape[1], rounds, stopped)
+
+
+def _solved_once_more(
+    polytope: Polytope, utility: ExplainedVariance, best: Floats, enough: float, deadline: float | None
+) -> Floats:
+    """Return the best mechanism with the predictions of few columns, or of all where these are not worth enough.
+
+    An interior point method leaves rows and promises off by its tolerance, which rounding would multiply. What it
+    leaves of an output that is not used breaks the promise once it is scaled, and a basic solution may be of such.
+    """
+    P = polytope.uncertainty.prior
     heavy = best[:, P @ best > _LIGHT]
     for columns in (_basic(heavy, utility, P), heavy):
-        # An interior point method leaves rows and promises off by its tolerance, which rounding would multiply. Where
-        # a basic solution is of such columns, its predictions are worth less without the others.
         few = utility.predictions(columns, P)
-        of_few = replace(polytope, outputs=few.size)
-        last = None if stopped == "time limit" else _program(of_few, utility, few, deadline)
-        best = best if last is None else last.matrix
-        if last is None or value - float(utility.mu(best[:, P @ best > 0], P).sum()) <= asked:
+        found = _program(replace(polytope, outputs=few.size), utility, few, deadline)
+        if found is None:
+            return best
+        best = found.matrix
+        if float(utility.mu(best[:, P @ best > 0], P).sum()) >= enough:
             break
-    return Solution(best, center, best.shape[1], rounds, stopped)
+    return best
 
 
 def _basic(matrix: Floats, utility: ExplainedVariance, prior: Floats) -> Floats:
