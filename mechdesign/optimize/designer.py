@@ -17,7 +17,7 @@ from mechdesign.data.checks import check_kind
 from mechdesign.errors import InputError, LimitError, SolverError, shorten
 from mechdesign.mechanism import Guarantee, Mechanism, Optimality, Provenance
 from mechdesign.mechanism.from_floats import from_own_floats
-from mechdesign.mechanism.proof import checked_bits
+from mechdesign.mechanism.proof import MOST_BITS, checked_bits
 from mechdesign.mechanism.rounding_in_span import integers_in_span
 from mechdesign.numerics.arrays import float_of
 from mechdesign.numerics.tolerances import GAP, RANK
@@ -115,6 +115,7 @@ def design(  # noqa: PLR0913 - each is a choice of its own
     """
     started = time.perf_counter()
     check_kind(problem, DesignProblem, "the problem", "a DesignProblem(uncertainty, epsilon, utility)")
+    check_kind(title, str, "the title", "text")
     wanted = tolerance_of(problem, tol)
     bits = checked_bits(bits)
     _check_merge(merge, problem)
@@ -238,6 +239,8 @@ def _telling_all(
     if best[1] == math.inf:
         size = problem.uncertainty.size
         cause, cure = f"epsilon = {problem.epsilon} is too small", "a larger epsilon"
+        if bits < MOST_BITS:
+            cause, cure = f"{cause} for bits = {bits}", f"{cure}, or more bits"
         if most is not None and most < size:
             cause = f"outputs = {most} are too few for {size} categories"
             cure = f"{size} or more, or queries in whole multiples of one number"

@@ -169,6 +169,7 @@ def epsilon_after_post_processing(
     """Return the least epsilon for which a mechanism is (epsilon, delta)-PML whatever is done to the reports.
 
     `epsilon_at` is the same for the reports as they are, and may be less. Found by bisection, to within 1e-9 nats.
+    For a set whose corners are not listed it is from a bound of the tail, so that a smaller epsilon may do.
 
     Parameters
     ----------

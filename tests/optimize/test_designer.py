@@ -183,11 +183,25 @@ def test_sixty_symbols_have_a_certified_gain():
         ({"tol": 10**400}, "out-of-range"),
         ({"bits": 0}, "not-a-whole-number"),
         ({"bits": 53}, "not-a-whole-number"),
+        ({"bits": 4.0}, "not-a-whole-number"),
+        ({"title": 5}, "wrong-type"),
     ],
 )
 def test_bad_options_are_refused(options, code):
     with raises(code):
         md.design(md.DesignProblem(md.L1Ball([0.5, 0.5]), 1), **options)
+
+
+def test_bits_may_be_of_numpy():
+    design = md.design(md.DesignProblem(md.L1Ball([0.5, 0.5]), 1), bits=np.int64(20))
+    assert type(design.mechanism.bits) is int
+    assert type(md.Mechanism(np.array([[2], [2]]), np.int64(1), md.Guarantee(1, md.L1Ball([0.5, 0.5]))).bits) is int
+
+
+def test_few_bits_are_named_where_reports_cannot_be_estimated():
+    problem = md.DesignProblem(md.L1Ball([0.25] * 4, "0.1"), 1, md.EstimationError())
+    with raises("design-not-identifiable", "epsilon = 1 is too small for bits = 1", "a larger epsilon, or more bits"):
+        md.design(problem, bits=1)
 
 
 @pytest.mark.parametrize(
