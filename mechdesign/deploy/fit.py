@@ -104,7 +104,8 @@ class Fit:
         common = rest <= _NOTHING if fitted else tail(max(rest, 0.0), self.common_mean, self.common_variance)
         proved = min(greatest_tail(self.deviance, self.free), IMPOSSIBLE)
         whole = float(tail(self.deviance, self.mean, self.variance))
-        return max(whole, math.exp(-self.unseen / 2) * float(common), proved, math.exp(self.log_chance))
+        very_counts = math.exp(min(self.log_chance, 0.0))
+        return max(whole, math.exp(-self.unseen / 2) * float(common), proved, very_counts)
 
     @property
     def impossible(self) -> bool:

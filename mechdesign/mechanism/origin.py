@@ -114,6 +114,8 @@ def tagged_names(mechanism: Parts) -> tuple[str, ...]:
 def check_tag(mechanism: Parts) -> None:
     """Refuse outputs named by a tag that is not that of the labels, bits and numerators beside it.
 
+    What follows from a mechanism may keep names; it claims no optimum, and is not looked at.
+
     Raises
     ------
     InputError
@@ -129,7 +131,7 @@ def check_tag(mechanism: Parts) -> None:
     named = [_NAME.fullmatch(name) for name in mechanism.outputs]
     tags = {name[1] for name in named if name is not None}
     own = tagged_names(mechanism)[0].rsplit("-", maxsplit=1)[1]
-    if all(named) and len(tags) == 1 and tags.isdisjoint({None, own}):
+    if mechanism.optimality is not None and all(named) and len(tags) == 1 and tags.isdisjoint({None, own}):
         raise InputError.wrong_mechanism(
             f"the names of the outputs end in {tags.pop()}, and the labels, bits and numerators beside them have the "
             f"tag {own}: some were changed after the mechanism was made; give the file as it was, or name the outputs "

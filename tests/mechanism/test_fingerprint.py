@@ -109,3 +109,12 @@ def test_a_file_changed_after_its_outputs_were_named_is_refused(tmp_path, edit):
     document["outputs"] = [f"answer {j}" for j in range(len(document["outputs"]))]
     path.write_text(json.dumps(document), encoding="utf-8")
     assert md.Mechanism.load(path).inputs == tuple(document["inputs"])
+
+
+def test_a_mechanism_that_keeps_the_names_of_another_can_be_loaded(tmp_path):
+    ball = md.L1Ball.from_counts({"a": 500, "b": 300, "c": 150, "d": 50}, delta="1e-6")
+    first = md.design(md.DesignProblem(ball, 1, md.EstimationError())).mechanism
+    names = first.outputs
+    merged = first.then({name: names[max(place, 1)] for place, name in enumerate(names)})
+    merged.save(tmp_path / "merged.json")
+    assert md.Mechanism.load(tmp_path / "merged.json").outputs == names[1:]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from mechdesign.errors import SolverError
 from mechdesign.mechanism.proof import MOST_BITS
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.quadratic_form import QuadraticForm
@@ -25,7 +26,7 @@ from mechdesign.optimize.method import Solution
 from mechdesign.optimize.secret_search import ColumnsWithin
 from mechdesign.problem import DesignProblem
 
-_SHARE = (0.5, 0.8)  # of the time, for columns in the span of the queries: where all are told, and elsewhere
+_SHARE = 0.5  # of the time, for columns in the span of the queries
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,16 +68,16 @@ class LimitedOutputs:
         N, W = prior.size, self.workload
         known = [private_response(problem)] if self.outputs >= N else []
         of_queries = None
-        if least_outputs(W) < N and solution.matrix.shape[1] > self.outputs:
-            of_queries = self._of_queries(share_until(deadline, _SHARE[self.outputs < N]), progress)
-            known.append(of_queries)
+        if least_outputs(W) < N and (solution.matrix.shape[1] > self.outputs or solution.stopped):
+            of_queries = self._of_queries(share_until(deadline, _SHARE), progress)
+            known += [] if of_queries is None else [of_queries]
         matrix = with_few_outputs(
             solution.matrix, self.outputs, prior, W, self._finder(deadline), known, deadline=deadline, progress=progress
         )
         return replace(solution, matrix=matrix, unrestricted=error, of_queries=of_queries)
 
-    def _of_queries(self, deadline: float | None, progress: Callable[[str], None]) -> Floats:
-        """Return a mechanism of at most so many outputs, whose columns are all in the span of the queries."""
+    def _of_queries(self, deadline: float | None, progress: Callable[[str], None]) -> Floats | None:
+        """Return a mechanism of so few outputs with all columns in the span of the queries; None if none is found."""
         known = self.problem.uncertainty
         cone = ColumnCone(known, self.exp_epsilon, self.problem.sides.floor_down)
         whole = mechanism_of_queries(cone, self.workload, np.random.default_rng(0))
@@ -85,9 +86,11 @@ class LimitedOutputs:
         def finder(_point: ColumnWeights, _wanted: int) -> Floats:
             return columns
 
-        return with_few_outputs(
-            whole, self.outputs, known.prior, self.workload, finder, deadline=deadline, progress=progress
-        )
+        given = (whole, self.outputs, known.prior, self.workload, finder)
+        try:
+            return with_few_outputs(*given, deadline=deadline, progress=progress)
+        except SolverError:  # floats tell no direction apart from (1,...,1) any more
+            return None
 
     def _finder(self, deadline: float | None) -> Finder:
         """Return what finds columns that keep the promise."""

@@ -47,7 +47,7 @@ from mechdesign.uncertainty import UncertaintySet
 from mechdesign.uncertainty.base import Floor
 from mechdesign.utility import ChiSquare
 
-_SHARE_OF_ALL = 0.5  # of the time, for the mechanism of all outputs where they are limited
+_SHARE_OF_ALL = 0.6  # of the time, for a search over all outputs where they are limited
 _LISTED = 16  # symbols: up to so many, the optimum over all rays takes seconds
 _MOST_LISTED = 2_000_000  # rays, likewise
 _LARGEST = 1e300  # entry of lambda beside a Theta near 1: each lambda proves something, but none that overflows
@@ -300,7 +300,8 @@ def solve_error(
     effective = effective_exp_epsilon(problem)
     exp_epsilon = min(effective, MOST_IN_PROGRAMS)
     tol, progress = options.tol, options.progress
-    deadline = options.deadline if outputs is None else share_until(options.deadline, _SHARE_OF_ALL)
+    shares_time = outputs is not None and isinstance(pricing, SeparablePricing)
+    deadline = share_until(options.deadline, _SHARE_OF_ALL) if shares_time else options.deadline
     limits = entry_limits(problem.uncertainty, exp_epsilon, problem.sides.floor_down)
     within = _within_limits(problem, exp_epsilon)
     if isinstance(pricing, SeparablePricing):
