@@ -17,7 +17,7 @@ from mechdesign.data.checks import check_kind
 from mechdesign.errors import InputError, LimitError, SolverError, shorten
 from mechdesign.mechanism import Guarantee, Mechanism, Optimality, Provenance
 from mechdesign.mechanism.from_floats import from_own_floats
-from mechdesign.mechanism.proof import MOST_BITS, checked_bits
+from mechdesign.mechanism.proof import checked_bits
 from mechdesign.mechanism.rounding_in_span import integers_in_span
 from mechdesign.numerics.arrays import float_of
 from mechdesign.numerics.tolerances import GAP, RANK
@@ -37,6 +37,7 @@ from mechdesign.utility.query_variances import condition_of
 from mechdesign.version import __version__
 
 _log = logging.getLogger(__name__)
+_USUAL_BITS = 48  # with fewer, more of them may help
 
 
 def design(  # noqa: PLR0913 - each is a choice of its own
@@ -239,7 +240,7 @@ def _telling_all(
     if best[1] == math.inf:
         size = problem.uncertainty.size
         cause, cure = f"epsilon = {problem.epsilon} is too small", "a larger epsilon"
-        if bits < MOST_BITS:
+        if bits < _USUAL_BITS:
             cause, cure = f"{cause} for bits = {bits}", f"{cure}, or more bits"
         if most is not None and most < size:
             cause = f"outputs = {most} are too few for {size} categories"

@@ -52,6 +52,7 @@ _MOST_ROUNDS, _MOST_STEPS = 60, 30
 _ENOUGH = 1e-7  # of the value: rounds that gain less end the search
 _STARTS = 3  # for each symbol,
 _FEWEST_STARTS = 60  # or so many where symbols are few
+_LEAST_WORTH = 1e-300
 _FLOOR = 1e-9  # of entries, where gradients may be infinite at 0
 _EVERY_SET_UP_TO = 6  # symbols
 _MOST_RAYS = 4_000  # of one epsilon, mixed
@@ -213,9 +214,10 @@ class ColumnsWithin(ColumnCone):
     def greatest(self, slope: Floats) -> Floats:
         """Return the column of the cone with ``<P, v> = 1`` at which a linear function is greatest."""
         rows, auxiliary = self._rows
-        N = self.known.size
+        N, worth = self.known.size, slope / self.known.prior
+        worth = worth / max(float(np.abs(worth).max()), _LEAST_WORTH)  # solvers take no costs above 1e20
         found = minimum(
-            np.concatenate([-slope / self.known.prior, np.zeros(auxiliary)]),
+            np.concatenate([-worth, np.zeros(auxiliary)]),
             at_most=(rows, np.zeros(rows.shape[0])),
             equal=(np.concatenate([np.ones(N), np.zeros(auxiliary)])[None, :], [1.0]),
             free=slice(N, None),

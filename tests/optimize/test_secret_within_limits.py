@@ -16,6 +16,8 @@ from mechdesign.optimize.estimation.interior_point import solve
 from mechdesign.optimize.estimation.solver import certify_error
 from mechdesign.optimize.limit_rays import LimitCone, LimitRays
 from mechdesign.optimize.pricing.listing import CUT, check_listable
+from mechdesign.optimize.secret_search import ColumnsWithin
+from mechdesign.uncertainty.base import NO_FLOOR
 from tests.helpers.double_description import extreme_rays
 from tests.helpers.extreme_priors import extreme_priors
 
@@ -206,3 +208,11 @@ def test_a_cone_is_cut_apart_from_its_copies():
     assert rays.to_cut().greatest(lambda columns, _: columns.max(axis=0)).size != before
     assert rays.to_cut().count("V") == before
     assert LimitCone(rays.known, 1.3).to_cut() is None
+
+
+def test_the_column_of_greatest_worth_does_not_depend_on_the_unit_of_worth():
+    """A solver takes no costs above 1e20, and slopes of an error at a small epsilon are greater."""
+    known = md.SecretPromise([[30, 20, 10], [10, 20, 30]], delta="1e-3")
+    within = ColumnsWithin(known, 1.2, NO_FLOOR)
+    for slope in np.random.default_rng(0).standard_normal((5, 3)):
+        np.testing.assert_allclose(within.greatest(1e25 * slope), within.greatest(slope), atol=1e-9)
