@@ -171,7 +171,8 @@ class ConvexHull(UncertaintySet):
 
     def contains(self, prior: Sequence[object]) -> bool:
         """Return whether a prior lies in the hull, to within 1e-9 in each probability."""
-        return self.nearly_contains(exact_prior(prior, labels=self.labels))
+        Q = np.array([float(q) for q in exact_prior(prior, labels=self.labels)])
+        return bool(np.abs(self.member_near(Q) - Q).max() <= 1e-9)
 
     def member_near(self, prior: ArrayLike) -> Floats:
         """Return the mixture nearest to a prior in the least-squares sense."""
