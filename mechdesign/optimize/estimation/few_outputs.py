@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.linear_program import minimum
-from mechdesign.optimize.deadline import time_is_up, with_time_for
+from mechdesign.optimize.deadline import sooner, time_is_up, with_time_for
 from mechdesign.optimize.estimation.interior_point import ColumnWeights, basis_of_sum_zero, full_weights, solve
-from mechdesign.optimize.estimation.weighted_columns import lightened
+from mechdesign.optimize.estimation.weighted_columns import cut_to, lightened
 
 _SHARE = 0.13  # of the columns that is dropped at a time
 _STARTS, _JOINED, _ROUNDS = 3, 6, 150
@@ -117,27 +117,12 @@ def with_few_outputs(
     if columns.shape[1] <= most:
         return matrix
     columns, weights = lightened(columns, weights, workload, most)
-    program = _Limited(prior, workload, most)
-    whole = program.weighted(columns, weights, _TOLERANCE)
-    until = with_time_for(deadline, _LEAST_SECONDS) if known else None
-    program = replace(program, enough=whole.value * (1 + _TOLERANCE), until=until)
-
-    @cache
-    def pool() -> Floats:
-        return finder(whole, _POOL * prior.size)
-
-    starts = [(held, program.weighted(held, masses, _TOLERANCE)) for held, masses in (scaled(k, prior) for k in known)]
-    found = list(_searches(program, columns, whole, pool, finder, deadline, progress))
+    program, cut = _Limited(prior, workload, most), cut_to(columns, weights, workload, most)
+    mechanisms = [scaled(one, prior) for one in known] + ([] if cut is None else [cut])
+    starts = [(held, program.weighted(held, masses, _TOLERANCE)) for held, masses in mechanisms]
     best = min(starts, key=lambda pair: pair[1].value, default=None)
-    if best is not None and best[1].value < min((pair[1].value for pair in found), default=np.inf):
-        found.append(_searched(program, best, pool(), finder, np.random.default_rng(_STARTS), deadline))
-    for number in range(_JOINED if len(found) > 1 else 0):
-        found.sort(key=lambda pair: pair[1].value)
-        joined = None if time_is_up(deadline) else program.joined(found[0], found[1 + number % (len(found) - 1)])
-        if found[0][1].value <= program.enough or joined is None:
-            continue
-        found.append(_searched(program, joined, pool(), finder, np.random.default_rng(_STARTS + number), deadline))
-        progress(f"at most {most} outputs, from two mechanisms: error {found[-1][1].value:.9g}")
+    late = cut is not None and time_is_up(sooner(deadline, -_LEAST_SECONDS))
+    found = [best] if best is not None and late else _found(program, columns, weights, best, finder, deadline, progress)
     if not found:
         raise SolverError.no_mechanism_found(
             f"the search found no mechanism with at most {most} outputs that determines every query; allow more outputs"
@@ -148,6 +133,37 @@ def with_few_outputs(
 
 
 Held = tuple[Floats, ColumnWeights]
+
+
+def _found(
+    program: _Limited,
+    columns: Floats,
+    weights: Floats,
+    best: Held | None,
+    finder: Finder,
+    deadline: float | None,
+    progress: Callable[[str], None],
+) -> list[Held]:
+    """Return what searches find from all columns, from the best mechanism that is known, and from two of these."""
+    whole = program.weighted(columns, weights, _TOLERANCE)
+    until = None if best is None else with_time_for(deadline, _LEAST_SECONDS)
+    program = replace(program, enough=whole.value * (1 + _TOLERANCE), until=until)
+
+    @cache
+    def pool() -> Floats:
+        return finder(whole, _POOL * len(columns))
+
+    found = list(_searches(program, columns, whole, pool, finder, deadline, progress))
+    if best is not None and best[1].value < min((pair[1].value for pair in found), default=np.inf):
+        found.append(_searched(program, best, pool(), finder, np.random.default_rng(_STARTS), deadline))
+    for number in range(_JOINED if len(found) > 1 else 0):
+        found.sort(key=lambda pair: pair[1].value)
+        joined = None if time_is_up(deadline) else program.joined(found[0], found[1 + number % (len(found) - 1)])
+        if found[0][1].value <= program.enough or joined is None:
+            continue
+        found.append(_searched(program, joined, pool(), finder, np.random.default_rng(_STARTS + number), deadline))
+        progress(f"at most {program.most} outputs, from two mechanisms: error {found[-1][1].value:.9g}")
+    return found
 
 
 def _searches(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import time
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from mechdesign.optimize.estimation.every_direction import private_response
 from mechdesign.optimize.estimation.few_outputs import least_outputs, with_few_outputs
 from mechdesign.optimize.estimation.solver import form_pricing, solve_error
 from mechdesign.optimize.estimation.spare_outputs import most_needed, without_spare_outputs
+from mechdesign.optimize.estimation.weighted_columns import cut_to
 from mechdesign.optimize.method import DesignOptions
 
 ERROR = md.EstimationError()
@@ -407,3 +409,28 @@ def test_few_outputs_of_a_ball_that_leaves_the_simplex_stay_above_its_bound(size
     columns, e, half = private_response(problem), math.exp(float(epsilon)), float(radius) / 2
     means = ball.prior @ columns - half * (columns.max(axis=0) - columns.min(axis=0))
     assert (e * means / columns.max(axis=0)).min() == pytest.approx(1)
+
+
+def test_a_search_without_time_ends_with_the_columns_that_all_rows_use_most():
+    """Far better than randomized response, which the search would fall back to after its limit."""
+    counts = [1_000_000 // rank for rank in range(1, 71)]
+    problem = md.DesignProblem(md.L1Ball.from_counts(counts, delta="1e-9"), 1, ERROR)
+    prior = problem.uncertainty.prior
+    matrix = md.design(problem, time_limit=1).mechanism.matrix
+    known = private_response(problem)
+    few = with_few_outputs(matrix, 140, prior, np.eye(70), no_columns, [known], deadline=time.monotonic() - 60)
+    assert few.shape[1] <= 140
+    np.testing.assert_allclose(few.sum(axis=1), 1, rtol=1e-9)
+    assert ERROR.value(few, prior) < 0.1 * ERROR.value(known, prior)
+
+
+def test_columns_are_cut_at_once_only_where_there_are_many_categories():
+    rng = np.random.default_rng(0)
+    for N, expected in ((60, False), (61, True)):
+        columns, weights = few_outputs.scaled(random_mechanism(rng, N, 6 * N), np.full(N, 1 / N))
+        found = cut_to(columns, weights, np.eye(N), 3 * N)
+        assert (found is not None) == expected
+        if found is not None:
+            assert found[1].size <= 3 * N
+            np.testing.assert_allclose(found[0] @ found[1], 1, rtol=1e-9)
+    assert cut_to(columns, weights, np.eye(N), N // 2) is None
