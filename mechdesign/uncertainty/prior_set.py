@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from mechdesign.data.checks import checked_weight
 from mechdesign.data.labelled import aligned_rows, aligned_vector, names_of_symbols, vector
 from mechdesign.display.numbers import text_near
-from mechdesign.errors import InputError, shorten
+from mechdesign.errors import InputError, LimitError, shorten
 from mechdesign.numerics.arrays import Floats, entries, frozen, real_array
 from mechdesign.numerics.exact import check_common_denominator, over_common_denominator
 from mechdesign.numerics.tolerances import SOLVER, WEIGHT_SUM
@@ -242,11 +242,18 @@ class PriorSet(ABC):
         """Return the support function as linear rows."""
 
     def nearly_contains(self, prior: Sequence[Fraction]) -> bool:
-        """Return whether a prior is within 1e-9 of a member in each probability, by a linear program over the rows."""
+        """Return whether a prior is within 1e-9 of a member in each probability, by a linear program over the rows.
+
+        A set without linear rows, as of a function that is not supermodular, answers by steps towards the prior.
+        """
         from scipy.optimize import linprog
         from scipy.sparse import block_array, csr_array
 
-        rows, Q = self.support_rows(), np.array([float(q) for q in prior])
+        Q = np.array([float(q) for q in prior])
+        try:
+            rows = self.support_rows()
+        except LimitError:
+            return bool(np.abs(self.member_near(Q) - Q).max() <= _NEAR_MEMBER)
         members, one = csr_array(rows.columns.T), csr_array(np.ones((self.size, 1)))
         between = csr_array(block_array([[members, -one], [-members, -one]]))
         normal = csr_array(block_array([[csr_array(rows.auxiliary.T), csr_array((rows.auxiliary.shape[1], 1))]]))

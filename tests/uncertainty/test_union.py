@@ -17,7 +17,7 @@ from tolerances import SOLVER
 import mechdesign as md
 from mechdesign.errors import GuaranteeError, InputError
 from mechdesign.mechanism.mechanism_files import from_json, to_json
-from mechdesign.uncertainty import Box, EventSet
+from mechdesign.uncertainty import Box, EventSet, LowerFunction, Union
 
 GROUPS = {
     "north": {"a": 50, "b": 30, "c": 20},
@@ -298,3 +298,20 @@ def test_what_is_not_a_union_is_refused_in_one_line(make, code):
     with raises(code) as refused:
         make()
     assert "\n" not in str(refused.value)
+
+
+def test_membership_needs_no_linear_rows():
+    """A function that is not supermodular has none; mixtures of its priors and a ball's are found all the same."""
+    P = [Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)]
+
+    def least(event):
+        return Fraction(1) if len(event) == 3 else Fraction(1, 5) if len(event) == 2 or "x1" in event else Fraction(0)
+
+    both = Union([LowerFunction(least, P, supermodular=False), md.L1Ball(P, "0.1")])
+    assert both.contains([Fraction(1, 3)] * 3)
+    assert both.contains(P)
+    assert not both.contains(["0.1", "0.45", "0.45"])
+    known = md.SecretPromise([[2, 1, 1], [2, 1, 1]], known=True)
+    within = known.within([md.L1Ball(["1/2", "1/2"], "0.1"), *both.parts])
+    assert within.contains(P)
+    assert not within.contains(["0.05", "0.45", "0.5"])
