@@ -9,11 +9,12 @@ from functools import cached_property
 import numpy as np
 
 from mechdesign.deploy.confidence_limits import Brackets, Samples, error_of_one_group, limits_of_all, widened
-from mechdesign.deploy.fit import Outside, fits_of, outsides
+from mechdesign.deploy.fit import fits_of
 from mechdesign.deploy.frequency import FrequencyEstimate
 from mechdesign.deploy.identification import Identification, Ranges, identified_ranges, identify
 from mechdesign.deploy.likelihood import MaximumLikelihood, maximum_likelihoods
 from mechdesign.deploy.linear import LinearEstimator
+from mechdesign.deploy.outside import Outside, outsides
 from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism import Mechanism
 from mechdesign.mechanism.mechanism import check_mechanism

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechdesign.data.labels import canonical_label
-from mechdesign.deploy.fit import Fit, Outside
+from mechdesign.deploy.fit import Fit
+from mechdesign.deploy.outside import Outside
 from mechdesign.display.frames import labelled_frame
 from mechdesign.display.html import facts, table
 from mechdesign.display.text import some

@@ -129,7 +129,7 @@ def estimate_frequencies(
     found by their deviance from the laws that this mechanism has (``fit``, see `mechdesign.deploy.fit`), where it has
     some that those do not explain. Reports about the same record are not detected. Whoever knows the group of a record
     knows more than the prior of the guarantee: it covers a group if the distribution within it is in the set of priors.
-    ``outside`` says where the estimate is significantly outside (see `mechdesign.deploy.fit`).
+    ``outside`` says where the estimate is significantly outside (see `mechdesign.deploy.outside`).
 
     Examples
     --------

@@ -49,8 +49,8 @@ class GroupedEstimate:
     whole : FrequencyEstimate
         Of all groups together.
     fit : Fit
-        How well the mechanism explains the reports, where each group has frequencies of its own; those of fewer than
-        100 reports are looked at some together.
+        How well the mechanism explains the reports, where each group has frequencies of its own; groups of
+        fewer than 100 reports are judged in batches.
     """
 
     by: tuple[str, ...]

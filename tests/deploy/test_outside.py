@@ -6,8 +6,8 @@ import pytest
 from matrices import randomized_response
 
 import mechdesign as md
-from mechdesign.deploy.fit import LEVEL, _likeliest_laws, outsides
 from mechdesign.deploy.likelihood import maximum_likelihood
+from mechdesign.deploy.outside import LEVEL, _likeliest_laws, outsides
 
 MATRIX = randomized_response(4, np.e)
 PRIOR = np.array([0.4, 0.3, 0.2, 0.1])
