@@ -75,8 +75,9 @@ class VerificationOutput(Promised, _Holding):
 
 
 class StringVerificationOutput(StringsPromised, _Holding):
-    """`mechdesign verify`, of windows whose claims hold."""
+    """`mechdesign verify`, of windows whose claims hold: given what the file says that the samples held, or counted."""
 
+    counted_anew: bool
     optimality: None
 
 
@@ -153,19 +154,21 @@ def verify_command(
         return _print_false(error.reworded(printable(str(error))))
     printed = mechanism.promised_keys()
     unchecked = guarantee_only and (_claim_of(mechanism) is not None or of_records is not None)
+    of_windows = mechanism.kind in _OF_WINDOWS
     if as_json:
+        printed |= {"counted_anew": sample.given} if of_windows else {}
         checked = {"optimality": _optimality(mechanism, found)} if of_records is None else dict(of_records)
         about = {**checked, **given(tail=None if tails is None else _tail(*tails), machine_checked=theorem)}
         print_output(_HOLDING[mechanism.kind](holds=True, **printed, **about))
         return 0
-    stated = mechanism.kind in _OF_WINDOWS and not sample.given
-    counted = [("samples", _STATED if stated else "counted anew")] if stated or sample.given else []
+    counted = [("samples", "counted anew" if sample.given else _STATED)] if of_windows else []
     facts = [("file", file), *mechanism.facts(), *counted]
     if tails is not None:
         facts.append(("tail", _tail_in_words(*tails)))
     facts += _claim_facts(mechanism, found, unchecked=unchecked) if of_records is None else checked_facts(of_records)
     facts += [] if theorem is None else machine.facts(theorem)
     holds = "the guarantee holds" if unchecked else "all claims hold"
+    stated = (of_windows and not sample.given) or _shows_strings(mechanism)
     facts.append(("verdict", holds + _condition(asserted="samples_asserted" in printed, stated=stated)))
     print_facts(facts)
     return 0
@@ -176,6 +179,11 @@ def _print_false(error: MechdesignError) -> int:
     claimed: Literal["guarantee", "optimality"] = "optimality" if error.code == "optimality-false" else "guarantee"
     print_output(FalseClaimOutput(holds=False, false=claimed), error)
     return print_error(error)
+
+
+def _shows_strings(mechanism: Any) -> bool:
+    """Return whether a view of whole records is of windows, whose evidence stands in the file."""
+    return mechanism.kind == "records" and any(part.is_open for part in mechanism.parts)
 
 
 def _condition(*, asserted: bool, stated: bool) -> str:
@@ -204,7 +212,9 @@ def _claim_facts(mechanism: Mechanism, found: Verification | None, *, unchecked:
     bound = f"{amount(claim.bound, unit)}{scope}, confirmed from the dual vector ({found.certificate.method})"
     facts.append((bound_in_words(claim.utility), bound))
     if abs(found.certificate.bound - claim.bound) > _SAME * abs(claim.bound):
-        facts.append(("proved", f"{amount(found.certificate.bound, unit)}: the gap is to this bound, a better one"))
+        facts.append(
+            ("bound proved", f"{amount(found.certificate.bound, unit)}, better than claimed; the gap is to it")
+        )
     return [*facts, ("gap", f"{found.gap:.1e}, {found.verdict}")]
 
 

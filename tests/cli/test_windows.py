@@ -58,6 +58,7 @@ def test_from_a_sample_to_shares(command, output):
         assert status == 0
         assert ("samples        counted anew" in out) == bool(sample)
         assert ("given what the file says that the samples held" in out) != bool(sample)
+        assert json.loads(command("verify", "words.json", *sample, "--json")[1])["counted_anew"] == bool(sample)
         assert "all claims hold" in out
     status, out, _ = privatize(command, output=output)
     assert status == 0

@@ -37,13 +37,12 @@ from mechdesign.optimize.estimation.interior_point import basis_of_sum_zero, ful
 from mechdesign.optimize.estimation.separable import SeparablePricing
 from mechdesign.optimize.estimation.separable_certificate import SeparableCertificate, certificate_for_many
 from mechdesign.optimize.estimation.spare_outputs import most_needed
-from mechdesign.optimize.estimation.weighted_columns import ErrorOfColumns, WeightedColumns
+from mechdesign.optimize.estimation.weighted_columns import FEW_SYMBOLS, ErrorOfColumns, WeightedColumns
 from mechdesign.optimize.method import Solution
 from mechdesign.uncertainty import L1Ball
 from mechdesign.uncertainty.base import NO_FLOOR, Floor
 
 _PRECISION, _COARSE = 1e-4, 1e-2  # relative tolerances of weights; 1e-6 near the end gave no better designs
-_FEW = 60  # symbols up to which steps are quick: coarse weights or fewer columns held gave worse designs, by up to 2 %
 _OF_PROGRESS = 0.2  # of what the last round gained: the tolerance of the next weights
 _MOST_HELD = 4_500  # columns: a step of the interior point takes time that grows with their cube
 _USED = 1e-5  # a mechanism goes without columns of which every row uses less
@@ -166,7 +165,7 @@ def _weighted(
             kept = _kept(held, point.weights, search.basic)
             columns, weights = held[:, kept], point.weights[kept]
             entering = search.entering(columns, weights, point)
-            if prior.size > _FEW:
+            if prior.size > FEW_SYMBOLS:
                 columns, weights = search.moved(columns, weights, deadline)
             start = np.concatenate([weights, np.zeros(entering.shape[1])])
             further = np.hstack([columns, entering])
@@ -188,7 +187,7 @@ def _is_multiplied(ball: L1Ball, workload: Floats) -> bool:
     Interior points do better for few symbols, sets of all priors, and workloads that leave directions out.
     """
     N = ball.size
-    if N <= _FEW or ball.holds_every_prior:
+    if N <= FEW_SYMBOLS or ball.holds_every_prior:
         return False
     return bool(np.linalg.matrix_rank(workload @ basis_of_sum_zero(N)) == N - 1)
 
@@ -267,7 +266,7 @@ def _progress(values: list[float]) -> float:
 
 def _precision(values: list[float], size: int) -> float:
     """Return the tolerance of the next weights: a share of what the last round gained."""
-    return _PRECISION if size <= _FEW else min(max(_OF_PROGRESS * _progress(values), _PRECISION), _COARSE)
+    return _PRECISION if size <= FEW_SYMBOLS else min(max(_OF_PROGRESS * _progress(values), _PRECISION), _COARSE)
 
 
 def _line(values: list[float], columns: int, goal: Goal, deadline: float | None, step: str = "interior point") -> str:
@@ -293,7 +292,7 @@ def _kept(columns: Floats, weights: Floats, basic: int) -> NDArray[np.int64]:
     shares = weights * columns.max(axis=0)
     room = max(_MOST_HELD - ENTERING * size, size) - basic
     heaviest = np.argsort(-shares, kind="stable")[: max(room, 0)]
-    return np.union1d(np.arange(basic), heaviest[shares[heaviest] > (_USED if size <= _FEW else _HELD)])
+    return np.union1d(np.arange(basic), heaviest[shares[heaviest] > (_USED if size <= FEW_SYMBOLS else _HELD)])
 
 
 def _near_one(workload: Floats, progress: Callable[[str], None]) -> Floats:
