@@ -9,12 +9,13 @@ import threading
 import time
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from clocks import Clock
 from refusals import raises
 
 import mechdesign as md
-from mechdesign.optimize import column_generation
+from mechdesign.optimize import column_generation, designer
 from mechdesign.optimize.deadline import (
     Deadline,
     deadline_of,
@@ -24,6 +25,7 @@ from mechdesign.optimize.deadline import (
     time_is_up,
     with_time_for,
 )
+from mechdesign.optimize.method import Solution
 
 COUNTS = [round(40_000 / k) + 50 for k in range(1, 18)]
 BALL = md.L1Ball.from_counts(COUNTS, delta="1e-9")
@@ -239,3 +241,12 @@ def test_a_limit_that_is_no_time_is_refused(stopped):
     for limit in (-(10**400), -1, "1", True, float("nan")):
         with raises("out-of-range", "time_limit"):
             md.verify(stopped[0], time_limit=limit)
+
+
+def test_a_bound_that_had_no_time_is_told():
+    """The search may have ended before, and its certificate not."""
+    solution = Solution(np.ones((2, 1)), np.zeros(2), 1, 1)
+    assert designer._why_stopped(solution, Deadline(0.0), closed=False) == "time limit"
+    assert designer._why_stopped(solution, Deadline(0.0), closed=True) == ""
+    assert designer._why_stopped(solution, Deadline(math.inf), closed=False) == ""
+    assert designer._why_stopped(replace(solution, stopped="stalled"), Deadline(0.0), closed=False) == "stalled"

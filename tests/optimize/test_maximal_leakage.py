@@ -13,6 +13,7 @@ import mechdesign as md
 from mechdesign.errors import GuaranteeError, InputError, LimitError
 from mechdesign.optimize.certificate import certify
 from mechdesign.optimize.every_method import METHODS
+from mechdesign.optimize.maximal_leakage import rays_on_average, solve_on_average
 from mechdesign.uncertainty import Box, RelativeBall
 
 BALL = md.L1Ball(["0.5", "0.3", "0.2"], "0.1")
@@ -304,3 +305,12 @@ def test_a_time_limit_ends_the_search_over_rays(limit):
     assert found.value <= found.bound
     assert found.certified or found.stopped == "time limit"
     assert found.mechanism.guarantee.maximal_leakage.text == "0.2"
+
+
+def test_the_search_over_rays_says_that_it_had_no_time():
+    problem = md.DesignProblem(md.L1Ball.from_counts([5, 4, 3, 2], radius="0.1"), 1, maximal_leakage="0.2")
+    rays = rays_on_average(problem, math.e)
+    for deadline, stopped in ((0.0, "time limit"), (None, "")):
+        found = solve_on_average(rays, md.MutualInformation(), math.exp(0.2), lambda step: None, deadline)
+        assert found.stopped == stopped
+        np.testing.assert_allclose(found.matrix.sum(axis=1), 1, rtol=1e-9)

@@ -66,6 +66,15 @@ def test_groups_are_estimated_by_themselves_with_intervals_that_hold_at_once(rep
     assert not found.fit.impossible
 
 
+def test_small_groups_are_judged_by_all_reports_together(reports):
+    """Groups of three reports, each with the frequencies that explain it best, would add up their errors."""
+    few = estimate_records(reports, made(), by={"trio": [place // 3 for place in range(len(reports["view"]))]})
+    assert few.fit == few.whole.fit
+    many = estimate_records(reports, made(), by={"half": [place % 2 for place in range(len(reports["view"]))]})
+    assert many.fit.deviance == pytest.approx(sum(found.fit.deviance for _, found in many))
+    assert many.fit != many.whole.fit
+
+
 def test_a_group_without_reports_about_a_view_lacks_its_table_alone():
     apart = mechanism(("sex",), ("pay",))
     reports = {"view": ["sex", "pay", "sex"], "report": ["says f", "says low", "says m"]}
