@@ -18,7 +18,7 @@ from mechdesign.numerics.arrays import Floats
 from mechdesign.optimize.deadline import is_limited, seconds_left, share_until, time_is_up
 from mechdesign.optimize.estimation.caps import MOST_SYMBOLS_IN_FORMS, best_caps, greatest_entries
 from mechdesign.optimize.estimation.cyclic_sets import cyclic_sets
-from mechdesign.optimize.estimation.interior_point import ColumnWeights
+from mechdesign.optimize.estimation.interior_point import ColumnWeights, seconds_of_steps
 from mechdesign.optimize.estimation.linear_oracle import LinearOracle
 from mechdesign.optimize.estimation.weighted_columns import (
     ErrorOfColumns,
@@ -43,16 +43,18 @@ ENTERING = 4  # columns of greatest reduced cost for each symbol that enter in a
 _NOISE = 0.5
 _STARTED, _STARTED_EACH = 4_800, 30  # columns that multiplicative steps begin with, or so many for each symbol
 _DRAWING, _FEWEST_GROUPS = 0.5, 4  # of the time that is left, for these; and of N columns each, however little there is
-_HELD, _HELD_EACH = 9_400, 40  # columns that they hold at most, or so many for each symbol where that is more
+_FEW_HELD_EACH = 100  # columns for each symbol that they hold at most where symbols are few
+_HELD, _HELD_EACH = 9_400, 40  # and where they are many: so many, or so many for each symbol where that is more
 _ENTERING = 10  # columns of greatest reduced cost for each symbol that enter where weights take multiplicative steps
-_STEPS_OF_WEIGHTS = 10  # between columns that enter
+_STEPS_OF_WEIGHTS, _MOST_STEPS = 10, 100  # between columns that enter, at first and later
 _SWEPT = 2  # rounds that exchange columns, too
 _AT_ONCE = 1_000  # columns that are tried between looks at the clock
-_NEW = 0.1  # share of the weight that new columns are given
+_NEW, _LEAST_NEW = 0.1, 0.01  # share of the weight that new columns are given, at first and later
+_WORTH_OF_NEW = 2e-3  # relative progress of a round, over that share: below, the share disturbs more than it brings
+_FINER = 1.5  # what the share is then divided by, and the number of steps multiplied by
 _LIGHT = 1e-5  # a column of which every row uses less is left out
 _MOST_CLIMBS = 40
 _SECONDS_AN_ENTRY = 1.2e-6  # of a first linear program, or less
-_SECONDS_AN_OPERATION, _STEPS = 5e-11, 10  # of a step of the interior point, or less; and how many steps to expect
 _FEWEST_HELD = 2  # columns for each symbol, however little time there is
 
 
@@ -96,12 +98,14 @@ class Generated:
 
 
 def _most_in_time(size: int, count: int, seconds: float) -> int:
-    """Return how many of some columns the first interior point can hold; steps take about as many operations."""
-    operations = seconds / (_SECONDS_AN_OPERATION * _STEPS) - 60 * size**3
+    """Return how many of some columns the first interior point can hold."""
     least = min(_FEWEST_HELD * size, count)
-    return max(
-        (k for k in (*range(least, count, size), count) if k**3 / 3 + 4 * k**2 * size <= operations), default=least
-    )
+    return max((k for k in (*range(least, count, size), count) if seconds_of_steps(size, k) <= seconds), default=least)
+
+
+def _most_held(size: int) -> int:
+    """Return how many columns take multiplicative steps at most."""
+    return min(_FEW_HELD_EACH * size, max(_HELD, _HELD_EACH * size))
 
 
 class ColumnSearch:
@@ -138,7 +142,8 @@ class ColumnSearch:
     def multiplied(self, deadline: float | None) -> Iterator[WeightedColumns]:
         """Give mechanisms of more and more columns, whose weights take multiplicative steps.
 
-        Columns enter whose reduced costs are great; light ones are left out.
+        Columns enter whose reduced costs are great; light ones are left out. Where a round gains little, new columns
+        get a smaller share of the weight from then on, and weights take more steps.
 
         Raises
         ------
@@ -150,17 +155,21 @@ class ColumnSearch:
         functions = self._functions(orthogonal_gaussians(covariance, groups, self._rng), covariance)
         columns = self._as_time_allows(np.split(functions, groups, axis=1), share_until(deadline, _DRAWING))
         weights = np.full(columns.shape[1], 1 / columns.shape[1])
+        share, steps, before = _NEW, _STEPS_OF_WEIGHTS, np.inf
         for rounds in itertools.count():
-            held = program.reweighted(*self._merged(columns, weights), _STEPS_OF_WEIGHTS, deadline)
+            held = program.reweighted(*self._merged(columns, weights), steps, deadline)
             yield held
-            columns, weights = held.heaviest(max(_HELD, _HELD_EACH * len(columns)))
+            if before - held.value < _WORTH_OF_NEW * share * held.value:
+                share, steps = max(share / _FINER, _LEAST_NEW), min(int(_FINER * steps), _MOST_STEPS)
+            before = held.value
+            columns, weights = held.heaviest(_most_held(len(columns)))
             used = weights * columns.max(axis=0) > _LIGHT
             columns, weights = columns[:, used], weights[used]
             if rounds < _SWEPT:
                 columns, weights = self.moved(columns, weights, deadline)
             new = self._of_great_cost(held)
             columns = np.hstack([columns, new])
-            weights = np.append((1 - _NEW) * weights, np.full(new.shape[1], _NEW / max(new.shape[1], 1)))
+            weights = np.append((1 - share) * weights, np.full(new.shape[1], share / max(new.shape[1], 1)))
 
     def _as_time_allows(self, groups: list[Floats], until: float | None) -> Floats:
         """Return columns that form a mechanism, and the best ones for groups of functions until a time, or for some."""

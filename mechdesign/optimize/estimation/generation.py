@@ -34,10 +34,10 @@ from mechdesign.optimize.estimation.caps import best_caps, bound_of_caps
 from mechdesign.optimize.estimation.column_search import ENTERING, ColumnSearch, Generated
 from mechdesign.optimize.estimation.few_outputs import Finder
 from mechdesign.optimize.estimation.interior_point import basis_of_sum_zero, full_weights, solve
+from mechdesign.optimize.estimation.lean_columns import lean, seconds_to_weigh
 from mechdesign.optimize.estimation.separable import SeparablePricing
 from mechdesign.optimize.estimation.separable_certificate import SeparableCertificate, certificate_for_many
-from mechdesign.optimize.estimation.spare_outputs import most_needed
-from mechdesign.optimize.estimation.weighted_columns import FEW_SYMBOLS, ErrorOfColumns, WeightedColumns
+from mechdesign.optimize.estimation.weighted_columns import FEW_SYMBOLS, WeightedColumns
 from mechdesign.optimize.method import Solution
 from mechdesign.uncertainty import L1Ball
 from mechdesign.uncertainty.base import NO_FLOOR, Floor
@@ -49,9 +49,9 @@ _USED = 1e-5  # a mechanism goes without columns of which every row uses less
 _HELD = 3e-5  # likewise, between rounds: steps take less time; from 1e-4 on, light columns are missed that are needed
 _STALLED, _WINDOW = 5e-5, 3  # relative progress over so many rounds at which to stop
 _WINDOW_MULTIPLIED = 8  # likewise, of rounds in which weights take multiplicative steps
-_KEPT, _KEPT_EACH = 4_800, 30  # columns of such a mechanism, or so many for each symbol where that is more
 _BEGUN_EACH = 15  # columns for each symbol that a certificate begins with
-_TO_CUT = 2.0  # times as long as a round: until only these are kept
+_TO_CUT = 2.0  # times as long as a round: until few columns are kept
+_OF_SEARCH, _CLOSE = 0.5, 1e-3  # of the time of the search, for their best weights; gap up to which they take any time
 _SLOW = 5e-3  # relative progress of a round from which on a better bound is worth its time
 _MOST_ROUNDS = 200
 _WHOLE = 1e-12  # how far rows may be from their sum 1
@@ -131,7 +131,9 @@ def generate(
     (2.25, array([1., 1., 1., 1.]))
     """
     goal, search = goal or Goal(), ColumnSearch(ball, exp_epsilon, workload, rng, floor)
-    found = _multiplied(search, workload, goal, deadline, progress) if _is_multiplied(ball, workload) else None
+    found = (
+        _multiplied(search, ball.prior, workload, goal, deadline, progress) if _is_multiplied(ball, workload) else None
+    )
     return found or _weighted(search, ball.prior, workload, goal, deadline, progress)
 
 
@@ -184,21 +186,28 @@ def _weighted(
 def _is_multiplied(ball: L1Ball, workload: Floats) -> bool:
     """Return whether weights take multiplicative steps.
 
-    Interior points do better for few symbols, sets of all priors, and workloads that leave directions out.
+    Interior points do better for sets of all priors, and workloads that leave directions out.
     """
-    N = ball.size
-    if N <= FEW_SYMBOLS or ball.holds_every_prior:
+    if ball.holds_every_prior:
         return False
-    return bool(np.linalg.matrix_rank(workload @ basis_of_sum_zero(N)) == N - 1)
+    return bool(np.linalg.matrix_rank(workload @ basis_of_sum_zero(ball.size)) == ball.size - 1)
 
 
 def _multiplied(
-    search: ColumnSearch, workload: Floats, goal: Goal, deadline: float | None, progress: Callable[[str], None]
+    search: ColumnSearch,
+    prior: Floats,
+    workload: Floats,
+    goal: Goal,
+    deadline: float | None,
+    progress: Callable[[str], None],
 ) -> Generated | None:
     """Return a mechanism of columns whose weights take multiplicative steps; None if there is none in time."""
     best: WeightedColumns | None = None
     values: list[float] = []
-    stopped, began = None, time.monotonic()
+    stopped, start = None, time.monotonic()
+    whole = seconds_left(deadline) if is_limited(deadline) else np.inf
+    weighing, began = seconds_to_weigh(prior.size), start
+    kept_for_it = weighing if weighing <= _OF_SEARCH * whole else 0.0
     try:
         for held in search.multiplied(deadline):
             took = time.monotonic() - began
@@ -207,7 +216,7 @@ def _multiplied(
             keeps_mechanism(deadline)
             goal = _better_bounded(goal, values, held.heaviest(_BEGUN_EACH * len(held.columns))[0])
             progress(_line(values, held.weights.size, goal, deadline, "search round"))
-            stopped = _why_stop(values, goal, sooner(deadline, _TO_CUT * took), _WINDOW_MULTIPLIED)
+            stopped = _why_stop(values, goal, sooner(deadline, _TO_CUT * took + kept_for_it), _WINDOW_MULTIPLIED)
             if stopped is not None:
                 break
             began = time.monotonic()
@@ -219,8 +228,8 @@ def _multiplied(
         stopped = "solver failed"
     if best is None:
         return None
-    N = len(workload.T)
-    best = ErrorOfColumns(workload).cut(best, min(max(_KEPT, _KEPT_EACH * N), most_needed(N)), deadline)
+    is_close = best.value - goal.bound <= _CLOSE * best.value
+    best = lean(best, workload, prior, np.inf if is_close else _OF_SEARCH * (time.monotonic() - start), deadline)
     matrix: Floats = best.columns * best.weights
     result = Generated(matrix, best.multipliers, best.M, best.value, len(values), stopped or "")
     return _or_at_once(result, search)

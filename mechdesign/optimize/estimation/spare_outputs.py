@@ -16,6 +16,7 @@ from mechdesign.optimize.estimation.interior_point import basis_of_sum_zero, ful
 _EPS = float(np.finfo(float).eps)
 _MOST_MOMENTS = 5_000  # N(N+1)/2 above which elimination takes too long: 99 symbols
 _INDEPENDENT = 1e-13  # of the greatest column of moments
+_SECONDS_AN_OPERATION = 2e-10  # of elimination, or less
 
 
 def most_needed(size: int) -> int:
@@ -27,6 +28,25 @@ def most_needed(size: int) -> int:
     136
     """
     return size * (size + 1) // 2
+
+
+def seconds_to_spare(size: int, count: int) -> float:
+    """Return about how many seconds `without_spare_outputs` takes; infinity where it leaves a mechanism as it is.
+
+    Parameters
+    ----------
+    size : int
+        N.
+    count : int
+        Outputs of the mechanism.
+
+    Examples
+    --------
+    >>> seconds_to_spare(16, 200) < 0.01, seconds_to_spare(100, 6_000)
+    (True, inf)
+    """
+    moments = most_needed(size)
+    return np.inf if moments > _MOST_MOMENTS else _SECONDS_AN_OPERATION * moments**2 * count
 
 
 def without_spare_outputs(matrix: Floats, prior: Floats) -> Floats:
@@ -49,7 +69,7 @@ def without_spare_outputs(matrix: Floats, prior: Floats) -> Floats:
     (True, array([1., 1.]))
     """
     columns, weights = scaled(matrix, prior)
-    if weights.size <= most_needed(prior.size) or most_needed(prior.size) > _MOST_MOMENTS:
+    if weights.size <= most_needed(prior.size) or seconds_to_spare(prior.size, weights.size) == np.inf:
         return matrix
     weights = weights * _eliminated(_moments(columns, weights) * weights, weights)
     columns, weights = columns[:, weights > 0], weights[weights > 0]

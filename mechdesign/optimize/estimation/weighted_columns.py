@@ -141,17 +141,19 @@ class ErrorOfColumns:
                 best, power = at, min(_FASTER * power, _POWER)
         return self._repaired(best.found)
 
-    def cut(self, found: WeightedColumns, most: int, deadline: float | None = None) -> WeightedColumns:
+    def cut(
+        self, found: WeightedColumns, most: int, deadline: float | None = None, steps: int = _STEPS_AT_LAST
+    ) -> WeightedColumns:
         """Return no more than so many of the columns; more only where those that stay would make no mechanism.
 
         Columns go a fifth at a time, and the weights of those that stay take some steps each time: to leave half of the
-        columns at once would raise the error by some percent. Steps that follow end at the deadline.
+        columns at once would raise the error by some percent. So many steps follow, and end at the deadline.
         """
         try:
             while found.weights.size > most:
                 left = max(most, int(_LEFT * found.weights.size))
                 found = self.reweighted(*found.heaviest(left), _STEPS_BETWEEN)
-            return self.reweighted(found.columns, found.weights, _STEPS_AT_LAST, deadline)
+            return self.reweighted(found.columns, found.weights, steps, deadline)
         except SolverError:
             return found
 

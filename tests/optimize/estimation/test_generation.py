@@ -118,7 +118,7 @@ def test_an_interior_point_that_stops_before_its_last_step_was_out_of_time(monke
 
     monkeypatch.setattr(generation, "solve", solve)
     deadline = time.monotonic() + (1 if late else 1_000)
-    found = generate(ball_of("workclass", "pml"), math.e, np.eye(9), np.random.default_rng(0), deadline=deadline)
+    found = generate(ball_of("workclass", "ldp"), math.e, np.eye(9), np.random.default_rng(0), deadline=deadline)
     assert found.stopped == stopped
 
 
@@ -137,7 +137,7 @@ def test_a_prefix_of_its_reports_and_a_time_limit():
 
 
 def test_an_interruption_leaves_the_last_mechanism():
-    ball = ball_of("education", "pml")
+    ball = ball_of("education", "ldp")
 
     def interrupt(line):
         if line.startswith("interior point 3"):
@@ -149,7 +149,7 @@ def test_an_interruption_leaves_the_last_mechanism():
 
 
 def test_a_solver_that_fails_leaves_the_last_mechanism(monkeypatch):
-    ball = ball_of("education", "pml")
+    ball = ball_of("education", "ldp")
     calls = []
 
     def failing(*args, **options):
@@ -165,7 +165,7 @@ def test_a_solver_that_fails_leaves_the_last_mechanism(monkeypatch):
 
 
 def test_no_more_columns_are_held_than_allowed(monkeypatch):
-    ball = ball_of("education", "known")
+    ball = ball_of("education", "ldp")
     free = generate(ball, math.e, np.eye(16), np.random.default_rng(0))
     monkeypatch.setattr(generation, "_MOST_HELD", 120)
     lines = []
@@ -208,9 +208,8 @@ def test_reports_say_when_the_mechanism_is_certified_and_that_an_interrupt_keeps
     assert asked[0][0][0] == 16
     gaps = [float(re.search(r"(?:gap|within) (\S+) %", line)[1]) for line in lines]
     assert gaps == sorted(gaps, reverse=True)
-    assert found.value == pytest.approx(
-        float(re.search(r"error (\S+)", lines[-1])[1].rstrip(",")), rel=1e-8
-    )  # the best
+    last = float(re.search(r"error (\S+)", lines[-1])[1].rstrip(","))
+    assert 0.999 * last < found.value <= last  # which the best weights of few columns lower at the end
     certified = [line.startswith("improving until rounds gain little, Ctrl-C keeps it: certified") for line in lines]
     assert certified == [gap <= 3 for gap in gaps]
     assert certified[-1]
