@@ -128,7 +128,8 @@ def test_code_does_not_grow_unseen():
     # 38,920 before designs of few outputs began with randomized response, and certificates with columns near 1.
     # 38,960 before few queries had fewer outputs than categories: columns in their span, and whole numbers there.
     # 39,140 before small groups of reports were judged together, and files were compared with the tag of their outputs.
-    assert code <= 39_300
+    # 39,300 before a search of columns for estimates ended with the best weights of few of them.
+    assert code <= 39_450
     every = sum(map(measures.code_lines, MODULES.values()))
     assert sum(map(measures.import_lines, MODULES.values())) <= 0.135 * every
 

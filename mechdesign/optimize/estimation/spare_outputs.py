@@ -14,7 +14,7 @@ from mechdesign.optimize.estimation.few_outputs import scaled
 from mechdesign.optimize.estimation.interior_point import basis_of_sum_zero, full_weights
 
 _EPS = float(np.finfo(float).eps)
-_MOST_MOMENTS = 5_000  # N(N+1)/2 above which elimination takes too long: 99 symbols
+_MOST_MOMENTS = 5_050  # N(N+1)/2 above which elimination takes too long: 100 symbols
 _INDEPENDENT = 1e-13  # of the greatest column of moments
 _SECONDS_AN_OPERATION = 2e-10  # of elimination, or less
 
@@ -42,7 +42,7 @@ def seconds_to_spare(size: int, count: int) -> float:
 
     Examples
     --------
-    >>> seconds_to_spare(16, 200) < 0.01, seconds_to_spare(100, 6_000)
+    >>> seconds_to_spare(16, 200) < 0.01, seconds_to_spare(101, 6_000)
     (True, inf)
     """
     moments = most_needed(size)
@@ -57,7 +57,7 @@ def without_spare_outputs(matrix: Floats, prior: Floats) -> Floats:
     Parameters
     ----------
     matrix : array, shape (N, k)
-        A mechanism. With more than 99 symbols it stays as it is: elimination would take minutes and gigabytes.
+        A mechanism. With more than 100 symbols it stays as it is: elimination would take minutes and gigabytes.
     prior : array, shape (N,)
         P, positive.
 

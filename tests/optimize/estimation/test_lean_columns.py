@@ -1,0 +1,116 @@
+"""The end of a search: few columns with the best weights, against bounds, all columns, and steps without time."""
+
+import itertools
+import math
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mechdesign as md
+from mechdesign.errors import SolverError
+from mechdesign.optimize.estimation import column_search, lean_columns
+from mechdesign.optimize.estimation.column_search import ColumnSearch
+from mechdesign.optimize.estimation.lean_columns import lean, seconds_to_weigh
+from mechdesign.optimize.estimation.spare_outputs import most_needed
+
+PROBLEMS = Path(__file__).parents[3] / "problems"
+N = 20
+BALL = md.L1Ball.from_counts([1_000 // k for k in range(1, N + 1)], known=True)
+
+
+def rounds(count):
+    """The mechanism after some rounds of a search."""
+    search = ColumnSearch(BALL, math.e, np.eye(N), np.random.default_rng(0))
+    return min(itertools.islice(search.multiplied(None), count), key=lambda held: held.value)
+
+
+@pytest.fixture(scope="module")
+def found():
+    return rounds(6)
+
+
+def check(best):
+    np.testing.assert_allclose(best.columns @ best.weights, 1, atol=1e-11)
+    assert (best.weights > 0).all()
+    J = (best.columns * best.weights) @ best.columns.T
+    assert best.value == pytest.approx(np.trace(np.linalg.inv(J)) - BALL.prior @ BALL.prior, rel=1e-9)
+
+
+def test_the_best_weights_of_few_columns_are_no_worse_than_those_of_all_columns(found):
+    best = lean(found, np.eye(N), BALL.prior, math.inf, None)
+    check(best)
+    assert most_needed(N) <= best.weights.size <= 1.25 * most_needed(N) < found.weights.size
+    assert best.value <= found.value
+
+
+@pytest.mark.parametrize(("seconds", "left"), [(0.0, 1_000), (math.inf, 0)])
+def test_without_time_no_more_columns_stay_than_are_ever_needed(found, seconds, left):
+    best = lean(found, np.eye(N), BALL.prior, seconds, time.monotonic() + left)
+    check(best)
+    assert best.weights.size <= most_needed(N)
+    assert lean(found, np.eye(N), BALL.prior, math.inf, None).value < best.value < 1.02 * found.value
+
+
+def test_interior_points_that_fail_leave_the_columns_of_steps(found, monkeypatch):
+    def failing(*_arguments, **_options):
+        raise SolverError.not_converged("never")
+
+    monkeypatch.setattr(lean_columns, "solve", failing)
+    best = lean(found, np.eye(N), BALL.prior, math.inf, None)
+    check(best)
+    assert best.weights.size <= most_needed(N)
+
+
+def test_a_column_of_no_weight_is_left_out(found):
+    weights = found.weights.copy()
+    weights[np.argsort(weights)[: weights.size // 2]] = 1e-14
+    lighter = column_search.ErrorOfColumns(np.eye(N)).reweighted(found.columns, weights, 0)
+    best = lean(lighter, np.eye(N), BALL.prior, 0.0, None)
+    check(best)
+    assert best.weights.min() > 1e-12
+
+
+def test_more_symbols_take_longer_and_more_than_100_are_never_weighed():
+    times = [seconds_to_weigh(size) for size in range(2, 103)]
+    assert times == sorted(times)
+    assert math.isfinite(times[98]), "100 symbols"
+    assert math.isinf(times[99]), "101 symbols"
+
+
+def test_rounds_that_gain_little_take_more_steps_and_move_less_weight(monkeypatch):
+    """The sums of weights that new columns begin with, and the numbers of steps."""
+    steps = []
+    real = column_search.ErrorOfColumns.reweighted
+
+    def observed(self, columns, weights, number, deadline=None):
+        steps.append(number)
+        return real(self, columns, weights, number, deadline)
+
+    monkeypatch.setattr(column_search.ErrorOfColumns, "reweighted", observed)
+    finer = rounds(12)
+    assert steps[:2] == [10, 10]
+    assert steps == sorted(steps)
+    assert steps[-1] == 100
+    monkeypatch.setattr(column_search, "_LEAST_NEW", column_search._NEW)
+    monkeypatch.setattr(column_search, "_MOST_STEPS", 10)
+    bound = md.estimation_bound(BALL, 1)
+    assert finer.value < rounds(12).value
+    assert finer.value >= bound
+
+
+@pytest.mark.parametrize("counts", [[1_000 // k for k in range(1, 21)], [3**k for k in range(17)]])
+def test_an_error_for_a_known_prior_is_certified_to_the_sixth_digit(counts):
+    design = md.design(md.DesignProblem(md.L1Ball.from_counts(counts, known=True), 1, md.EstimationError()))
+    assert design.value - design.bound <= 1e-6 * design.value
+    assert design.mechanism.matrix.shape[1] <= most_needed(len(counts))
+
+
+@pytest.mark.slow
+def test_an_error_for_94_known_categories_is_within_a_ten_thousandth_of_its_bound():
+    """The hours of the Adult data."""
+    problem = md.read_problem(str(PROBLEMS / "adult-hours-per-week-known.toml")).problem
+    design = md.design(md.DesignProblem(problem.uncertainty, 1, md.EstimationError()), time_limit=60)
+    assert design.value - design.bound <= 1e-4 * design.value
+    assert design.value == pytest.approx(58.477, abs=0.003)
