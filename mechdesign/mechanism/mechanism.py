@@ -194,6 +194,17 @@ class Mechanism(Reporting, MechanismViews):
         """The columns whose combinations are the categories, where a table publishes several together."""
         return () if self.table is None else self.table.columns
 
+    def __eq__(self, other: object) -> bool:
+        """Whether the other is a mechanism of the same integers, labels, promise and claims: of the same file."""
+        if not isinstance(other, Mechanism):
+            return NotImplemented
+        from mechdesign.mechanism.mechanism_files import to_json
+
+        return self is other or (self.fingerprint == other.fingerprint and to_json(self.parts) == to_json(other.parts))
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
     @property
     def inputs(self) -> tuple[str, ...]:
         """Labels of the categories."""

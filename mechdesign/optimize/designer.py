@@ -80,7 +80,7 @@ def design(  # noqa: PLR0913 - each is a choice of its own
         For an `EstimationError`: the mechanism has at most so many outputs, and the least error that a search finds
         with so few. The bound stays that for any number of outputs, so that the design is often not `certified`;
         tol applies to `Design.unrestricted_value`, the least error found without the limit, and `Design.reached`
-        says whether that is within tol. Without a limit at most N(N+1)/2 outputs are used (up to 99 categories).
+        says whether that is within tol. Without a limit at most N(N+1)/2 outputs are used (up to 100 categories).
     merge : bool, optional
         Whether categories may share a row of the mechanism, which keeps the guarantee and may cost as much utility as
         the tolerance allows; reports then do not tell them apart, and `Design.merged` says which. By default

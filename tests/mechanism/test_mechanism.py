@@ -1,3 +1,7 @@
+import copy
+import dataclasses
+import pickle
+
 import numpy as np
 import pytest
 from refusals import raises
@@ -50,3 +54,21 @@ def test_a_dual_vector_has_one_entry_a_symbol():
     claim = md.mechanism.Optimality(md.MutualInformation(), 0.1, 0.2, (0.1, 0.1, 0.1))
     with raises("wrong-size", "has 3", "accepted: 2"):
         md.Mechanism(WARNER, 2, PROMISE, optimality=claim)
+
+
+def test_mechanisms_of_the_same_file_are_equal(tmp_path):
+    """However they came here, and whatever differs in the file makes them differ."""
+    mechanism = md.design(md.DesignProblem(md.L1Ball([0.25, 0.25, 0.5], radius="1/10"), 1)).mechanism
+    mechanism.save(tmp_path / "m.json")
+    again = [md.Mechanism.load(tmp_path / "m.json"), copy.deepcopy(mechanism), pickle.loads(pickle.dumps(mechanism))]
+    assert all(one == mechanism for one in again)
+    assert len({mechanism, *again}) == 1
+    others = [
+        dataclasses.replace(mechanism, outputs=("a", "b", "c")),
+        dataclasses.replace(mechanism, provenance=None),
+        dataclasses.replace(mechanism, guarantee=md.Guarantee(2, mechanism.guarantee.uncertainty)),
+        mechanism.then({name: name for name in mechanism.outputs}),
+    ]
+    assert mechanism.provenance is not None
+    assert all(one != mechanism for one in others)
+    assert mechanism != "m.json"

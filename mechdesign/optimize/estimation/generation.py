@@ -9,9 +9,10 @@ so from any column v the column that is greatest in the linear function ``2Mv - 
 ones. With a cap they also start with the gradients ``2Mv - lambda`` in random points v, from where columns of far
 greater reduced cost are reached. A certificate is computed beside the mechanism, from its columns on.
 
-For many symbols a round by interior points takes seconds. Weights then take multiplicative steps (`weighted_columns`),
-which take much less time: several thousand columns are held, and for a hundred symbols new ones enter three times a
-second. Steps to these start at gradients and at columns with noise. At the end light columns are left out.
+Where the queries tell all directions, and not under local differential privacy, weights take multiplicative steps
+instead (`weighted_columns`), which take much less time: thousands of columns are held, and for a hundred symbols new
+ones enter three times a second. Steps to these start at gradients and at columns with noise. At the end light columns
+are left out, and the others get the best weights (`lean_columns`).
 """
 
 from __future__ import annotations
