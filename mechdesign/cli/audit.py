@@ -13,7 +13,7 @@ from mechdesign.cli.json_output import Output, Printed, Promised, Text, Whole, g
 from mechdesign.cli.mechanism_kinds import by_kind, load_mechanism
 from mechdesign.cli.output import print_facts
 from mechdesign.cli.progress import Progress
-from mechdesign.cli.shared_options import check_plot, plot_option, write_plot
+from mechdesign.cli.shared_options import WHOLE, check_plot, plot_option, write_plot
 from mechdesign.cli.streams import print_error
 from mechdesign.data.fields import Number
 from mechdesign.deploy.leakage_audit import Audit, audit
@@ -56,7 +56,7 @@ class AuditOutput(Promised, _Bound):
 
 @click.command("audit")
 @click.argument("file", metavar="MECHANISM.json")
-@click.option("--samples", type=int, default=1_000_000, show_default=True, help="Reports to draw, over all categories.")
+@click.option("--samples", type=WHOLE, default=1_000_000, show_default=True, help="Reports to draw, of all categories.")
 @click.option(
     "--failure-probability",
     "failure",

@@ -17,7 +17,7 @@ from mechdesign.cli.json_output import Text, Titled, print_output
 from mechdesign.cli.output import print_facts, say
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.records_command import RecordOptions, design_views, record_options
-from mechdesign.cli.shared_options import check_plot, plot_option, time_limit_option, write_plot
+from mechdesign.cli.shared_options import WHOLE, check_plot, plot_option, time_limit_option, write_plot
 from mechdesign.cli.source import Source
 from mechdesign.cli.source_options import source_options
 from mechdesign.cli.streams import print_error
@@ -59,7 +59,7 @@ class DesignOutput(DesignTable, Titled):
     help="Write the mechanism: .json, .npz, or .csv, which cannot be loaded again; - is JSON on standard output.",
 )
 @click.option(
-    "--bits", type=int, default=48, show_default=True, help="Probabilities are multiples of 2^-BITS; 1 to 52."
+    "--bits", type=WHOLE, default=48, show_default=True, help="Probabilities are multiples of 2^-BITS; 1 to 52."
 )
 @click.option(
     "--tol",
@@ -69,7 +69,7 @@ class DesignOutput(DesignTable, Titled):
 )
 @click.option(
     "--outputs",
-    type=int,
+    type=WHOLE,
     metavar="M",
     help="For an estimation error: have at most M possible reports, at the least loss that a search finds. The loss is "
     "said; --tol applies to the design without the limit, and the bound holds for any number of reports.",

@@ -16,6 +16,7 @@ from mechdesign.cli import places
 from mechdesign.cli.common_options import CheckedGroup
 from mechdesign.cli.json_output import Labels, Output, Text, Whole, print_output
 from mechdesign.cli.output import print_facts, show_values_option
+from mechdesign.cli.shared_options import WHOLE
 from mechdesign.data.counts import count_column, read_counts
 from mechdesign.data.fields import Number
 from mechdesign.data.files import STANDARD, accepted_ending, written_atomically
@@ -179,7 +180,7 @@ _FLOAT_NOISE = click.option(
 
 def _click_option(option: Option) -> Callable[[Any], Any]:
     """Return an option of a plan as one of the command line."""
-    kind = click.Choice(option.choices) if option.choices else int if option.whole else None
+    kind = click.Choice(option.choices) if option.choices else WHOLE if option.whole else None
     default: dict[str, Any] = {} if option.default is None else {"default": option.default, "show_default": True}
     return click.option(
         *option.names, type=kind, metavar=option.metavar, required=option.required, help=option.help, **default

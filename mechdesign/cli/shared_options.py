@@ -1,17 +1,32 @@
-"""The options that several commands have: ``--plot``, ``--time-limit``, ``--jobs`` and ``--scheduler``."""
+"""The options that several commands have, such as ``--plot`` and ``--time-limit``, and whole numbers in options."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
 
 from mechdesign.data.files import accepted_ending, write_atomically
+from mechdesign.errors import shorten
 from mechdesign.plot.drawing import ENDINGS, picture
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
+
+class _WholeNumber(click.types.IntParamType):
+    """A whole number in the digits 0 to 9 alone; Python's own reading takes ``1_000`` and other digits too."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, str) and not re.fullmatch(r"[+-]?[0-9]+", value):
+            self.fail(f"{shorten(value)} is not a valid integer in the digits 0 to 9.", param, ctx)
+        whole: int = super().convert(value, param, ctx)
+        return whole
+
+
+WHOLE = _WholeNumber()
+"""The type of options that are whole numbers."""
 
 time_limit_option = click.option(
     "--time-limit",
@@ -42,7 +57,7 @@ def engine_options(command: Decorated) -> Decorated:
         "find them by the same path.",
     )
     jobs = click.option(
-        "--jobs", type=int, metavar="N", help="Run tasks in N processes of this machine. [default: 1, this process]"
+        "--jobs", type=WHOLE, metavar="N", help="Run tasks in N processes of this machine. [default: 1, this process]"
     )
     return jobs(scheduler(command))
 

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from mechdesign.cli.output import show_values_option
+from mechdesign.cli.shared_options import WHOLE
 from mechdesign.cli.source import Source
 from mechdesign.uncertainty.from_counts import kinds_from_counts
 from mechdesign.uncertainty.radii import CLOPPER_PEARSON, OBSERVED_SUMS, WEISSMAN
@@ -73,7 +74,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--sample",
         metavar="N",
-        type=int,
+        type=WHOLE,
         help="With --data: count only N of the records, drawn at random by the operating system. Categories that these "
         "lack have count 0. [default: all records]",
     ),
@@ -116,7 +117,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--samples",
         metavar="N",
-        type=int,
+        type=WHOLE,
         help="Number of samples behind --delta: the total of the counts, as without this option. Any other number is "
         "refused; a what-if is a problem file with probabilities and samples.",
     ),

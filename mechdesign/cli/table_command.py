@@ -13,6 +13,7 @@ from mechdesign.cli import places
 from mechdesign.cli.json_output import Promised, Text, Titled, print_output
 from mechdesign.cli.output import amount, print_facts, show_values_option
 from mechdesign.cli.progress import Progress
+from mechdesign.cli.shared_options import WHOLE
 from mechdesign.cli.streams import print_error
 from mechdesign.cli.windows_sample import decorated
 from mechdesign.data.compound import count_cells
@@ -134,7 +135,7 @@ def _count_options(command: Callable[..., Any]) -> Callable[..., Any]:
     help="Make the mean of this loss as small as possible: a CSV with a row for each category, its name first, and "
     "a column for each category, as the header says. By default as many records as possible stay unchanged.",
 )
-@click.option("--bits", type=int, default=52, show_default=True, help="Probabilities are multiples of 2^-BITS.")
+@click.option("--bits", type=WHOLE, default=52, show_default=True, help="Probabilities are multiples of 2^-BITS.")
 @click.option("-o", "--output", metavar="FILE", help="Write the table: .json or .npz; - is JSON on standard output.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def table_command(

@@ -12,6 +12,7 @@ from mechdesign.cli import places
 from mechdesign.cli.json_output import Labels, Text, Titled, given, print_output
 from mechdesign.cli.output import print_facts
 from mechdesign.cli.progress import Progress
+from mechdesign.cli.shared_options import WHOLE
 from mechdesign.cli.source import Source
 from mechdesign.cli.windows_sample import Sample, StringsPromised, csv_table, decorated, refuse_given, refuse_others
 from mechdesign.data.counts import read_counts
@@ -79,8 +80,8 @@ _WINDOW_OPTIONS: tuple[Callable[[Any], Any], ...] = (
         metavar="FILE",
         help="With --windows: choose heavy strings by these counts of OTHER data than the sample (CSV).",
     ),
-    click.option("--seeds", type=int, help="With --windows: how many public circles. [default: 1000]"),
-    click.option("--buckets", type=int, help="With --windows: how many buckets a circle has. [default: by epsilon]"),
+    click.option("--seeds", type=WHOLE, help="With --windows: how many public circles. [default: 1000]"),
+    click.option("--buckets", type=WHOLE, help="With --windows: how many buckets a circle has. [default: by epsilon]"),
     click.option(
         "--alpha",
         "one_layer",

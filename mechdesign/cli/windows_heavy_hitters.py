@@ -16,7 +16,7 @@ from mechdesign.cli.json_output import Labels, Output, Text, Whole, given, print
 from mechdesign.cli.mechanism_kinds import load_mechanism
 from mechdesign.cli.output import print_facts, print_table, say, show_values_option
 from mechdesign.cli.progress import Progress
-from mechdesign.cli.shared_options import engine_options
+from mechdesign.cli.shared_options import WHOLE, engine_options
 from mechdesign.cli.windows_sample import csv_table, reference_shares
 from mechdesign.data.fields import Number
 from mechdesign.data.files import STANDARD, accepted_ending, write_atomically
@@ -65,7 +65,7 @@ class HeavyHittersOutput(Output):
 @click.option(
     "--characters", metavar="TEXT", help="The characters that strings may have. [default: those of the reference]"
 )
-@click.option("--kept", type=int, metavar="K", help="How many prefixes of each length are extended. [default: 250]")
+@click.option("--kept", type=WHOLE, metavar="K", help="How many prefixes of each length are extended. [default: 250]")
 @click.option(
     "--false",
     type=float,
