@@ -13,7 +13,7 @@ from mechdesign.cli.output import print_facts
 from mechdesign.cli.plan_reports import WANTED, ReportOptions, run_plan_reports
 from mechdesign.cli.records_command import RecordOptions, record_options
 from mechdesign.cli.records_plan import plan_designed
-from mechdesign.cli.shared_options import check_plot, plot_option, time_limit_option, write_plot
+from mechdesign.cli.shared_options import WHOLE, check_plot, plot_option, time_limit_option, write_plot
 from mechdesign.cli.source import Source
 from mechdesign.cli.source_options import bound_option, source_options
 from mechdesign.cli.windows_sample import drift_option, reference_option
@@ -60,8 +60,8 @@ def _source(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @click.command("plan")
-@click.option("--categories", type=int, metavar="N", help="Number of categories, at least 2.")
-@click.option("--samples", type=int, metavar="n", help="Independent samples behind the estimate.")
+@click.option("--categories", type=WHOLE, metavar="N", help="Number of categories, at least 2.")
+@click.option("--samples", type=WHOLE, metavar="n", help="Independent samples behind the estimate.")
 @click.option("--epsilon", metavar="E", help='Epsilon of the design, at the estimate: nats, or "log(9/8)".')
 @click.option(
     "--guaranteed-epsilon",
@@ -139,7 +139,7 @@ def plan_command(
     if options.reports is not None:
         _refuse({"--categories": categories, "--guaranteed-epsilon": guaranteed}, "--reports")
         if records.columns is not None:
-            plan_designed(options, options.count(), records, source, as_json=as_json)
+            plan_designed(options, options.precision(), records, source, as_json=as_json)
         else:
             run_plan_reports(options, source, plot, as_json=as_json)
         return

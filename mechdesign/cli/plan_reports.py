@@ -16,9 +16,10 @@ from mechdesign.cli.json_output import Finite, Nearest, Output, Printed, Reason,
 from mechdesign.cli.mechanism_kinds import load_mechanism, own_command
 from mechdesign.cli.output import print_facts, print_table, say
 from mechdesign.cli.progress import Progress
-from mechdesign.cli.shared_options import check_plot, write_plot
+from mechdesign.cli.shared_options import WHOLE, check_plot, write_plot
 from mechdesign.cli.source import Source
 from mechdesign.comparison import ReportPlan, plan_reports
+from mechdesign.comparison.report_plan import Precision
 from mechdesign.data.fields import Number
 from mechdesign.display.numbers import near
 from mechdesign.errors import shorten
@@ -30,7 +31,6 @@ WANTED = "wanted"
 """The value of ``--reports`` without a number: the number is what is computed."""
 
 _MOST_SHOWN = 10**15
-_CONFIDENCE = 0.95
 
 
 class PlannedMechanism(Printed):
@@ -85,9 +85,10 @@ class ReportOptions:
         beside = [field.name for field in fields(self) if field.name != "reports"]
         return [f"--{name.replace('_', '-')}" for name in beside if getattr(self, name) is not None]
 
-    def count(self) -> int | None:
-        """Return the number of reports that is given; None where it is what is wanted. Check what stands beside it."""
+    def precision(self) -> Precision:
+        """Return what is planned for, checked alike for all kinds of mechanisms, and with what stands beside it."""
         widths = [name for name in ("--standard-error", "--interval") if name in self.given()]
+        count = None
         if self.reports == WANTED:
             if len(widths) != 1:
                 raise click.UsageError(
@@ -96,24 +97,26 @@ class ReportOptions:
                 )
             if self.confidence is not None and self.interval is None:
                 raise click.UsageError("--confidence belongs to --interval, or to --reports with a number")
-            return None
-        try:
-            count = int(self.reports or "")
-        except ValueError:
-            raise click.UsageError(
-                f"--reports is {shorten(self.reports)}; accepted: a whole number, or nothing, to compute it; name a "
-                "problem file before --reports"
-            ) from None
-        if widths:
-            raise click.UsageError(f"{widths[0]} and --reports {count} are given; give one, and the other is computed")
-        return count
+        else:
+            try:
+                count = WHOLE.convert(self.reports, None, None)
+            except click.BadParameter:
+                raise click.UsageError(
+                    f"--reports is {shorten(self.reports)}; accepted: a whole number, or nothing, to compute it; name "
+                    "a problem file before --reports"
+                ) from None
+            if widths:
+                raise click.UsageError(
+                    f"{widths[0]} and --reports {shorten(count)} are given; give one, and the other is computed"
+                )
+        return Precision.of(count, self.standard_error, self.interval, **given(confidence=self.confidence))
 
 
 def run_plan_reports(options: ReportOptions, source: Source, plot: str | None, *, as_json: bool) -> None:
     """Compute, print and draw how many reports a precision takes, or what precision a number of reports gives."""
-    count = options.count()
+    asked = options.precision()
     if own := own_command("plan", options.mechanism, reference=options.reference, drift=options.drift):
-        own(options, count, as_json=as_json)
+        own(options, asked, as_json=as_json)
         return
     check_plot(plot)
     inputs = [*source.inputs(), *([] if options.mechanism is None else [options.mechanism])]
@@ -122,10 +125,7 @@ def run_plan_reports(options: ReportOptions, source: Source, plot: str | None, *
         compared, title = _compared(options, source, progress)
         found = plan_reports(
             compared,
-            reports=count,
-            standard_error=options.standard_error,
-            interval=options.interval,
-            confidence=_CONFIDENCE if options.confidence is None else options.confidence,
+            **vars(asked),
             time_limit=options.time_limit,
             progress=progress,
         )

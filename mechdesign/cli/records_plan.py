@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 from mechdesign.cli import places
@@ -16,14 +14,12 @@ from mechdesign.cli.progress import Progress
 from mechdesign.cli.records_command import RecordOptions, designed_views, files_of
 from mechdesign.cli.source import Source
 from mechdesign.cli.windows_sample import refuse_others
+from mechdesign.comparison.report_plan import Precision
 from mechdesign.data.fields import Number
 from mechdesign.display.numbers import near
-from mechdesign.errors import InputError, shorten
 
 if TYPE_CHECKING:
     from mechdesign.records.record_analysis import RecordAnalysis, ViewWorth
-
-_CONFIDENCE = 0.95
 
 
 class PlannedView(Printed):
@@ -64,15 +60,15 @@ class RecordPlanOutput(Output):
 _OWN = {"reports", "standard_error", "interval", "confidence", "as_json"}
 
 
-def plan_views(options: ReportOptions, count: int | None, *, as_json: bool) -> int:
+def plan_views(options: ReportOptions, asked: Precision, *, as_json: bool) -> int:
     """Plan for the views in a file."""
     refuse_others({*_OWN, "mechanism"}, "views of whole records")
     file = options.mechanism or ""
-    return _planned(options, count, file, [file], lambda progress: load_mechanism(file, progress), as_json=as_json)
+    return _planned(asked, file, [file], lambda progress: load_mechanism(file, progress), as_json=as_json)
 
 
 def plan_designed(
-    options: ReportOptions, count: int | None, records: RecordOptions, source: Source, *, as_json: bool
+    options: ReportOptions, asked: Precision, records: RecordOptions, source: Source, *, as_json: bool
 ) -> int:
     """Plan for views that are designed from a sample, or from tables of counts, as `mechdesign design` takes them."""
     taken = {"epsilon", "cap", "delta", "known", "data", "no_header", "show_values", "time_limit"}
@@ -83,12 +79,11 @@ def plan_designed(
         return designed_views(records, {}, source, progress, time_limit=options.time_limit).mechanism
 
     title = f"{', '.join(files)}, columns {records.columns}"
-    return _planned(options, count, title, [*files, records.impossible], made, as_json=as_json)
+    return _planned(asked, title, [*files, records.impossible], made, as_json=as_json)
 
 
 def _planned(
-    options: ReportOptions,
-    count: int | None,
+    precision: Precision,
     title: str,
     inputs: Sequence[str | None],
     made: Callable[[Progress], Any],
@@ -99,8 +94,7 @@ def _planned(
     from mechdesign.records.record_analysis import analyze_records
 
     places.check([], inputs, as_json=as_json)
-    confidence = _CONFIDENCE if options.confidence is None else options.confidence
-    wanted = _wanted(options, confidence)
+    count, wanted = precision.reports, None if precision.wanted is None else float(precision.wanted)
     with Progress() as progress:
         mechanism = made(progress)
         progress("computing errors")
@@ -109,10 +103,8 @@ def _planned(
     planned = [_way(found, name, error, wanted, count) for name, error in ways]
     views = [_view(view, wanted, count) for view in found.views]
     if as_json:
-        keys = {name: getattr(options, name) for name in ("standard_error", "interval")}
-        shown: dict[str, Any] = {name: None if text is None else float(text) for name, text in keys.items()}
-        about = {"title": title, "epsilon": mechanism.guarantee.epsilon, "reports": count, "confidence": confidence}
-        print_output(RecordPlanOutput(**about, **shown, queries=found.queries, mechanisms=planned, views=views))
+        about = {"title": title, "epsilon": mechanism.guarantee.epsilon, **vars(precision)}
+        print_output(RecordPlanOutput(**about, queries=found.queries, mechanisms=planned, views=views))
         return 0
     asked = f"{count:,} reports" if wanted is None else f"a standard error of at most {wanted:.6g}"
     print_facts([("plan for", title), *mechanism.facts(of_report=True), ("given", asked)])
@@ -130,25 +122,6 @@ def _planned(
     )
     say("At the tables of the views; one report of each respondent. Views that overlap are combined: errors are less.")
     return 0
-
-
-def _wanted(options: ReportOptions, confidence: float) -> float | None:
-    """Return the standard error that is wanted; None where a number of reports is given."""
-    if not 0 < confidence < 1:
-        raise InputError.out_of_range(f"--confidence is {confidence:g}; accepted: above 0 and below 1")
-    for name, text, scale in (
-        ("--standard-error", options.standard_error, 1.0),
-        ("--interval", options.interval, NormalDist().inv_cdf((1 + confidence) / 2)),
-    ):
-        if text is not None:
-            try:
-                width = float(text)
-            except ValueError:
-                width = math.nan
-            if not 0 < width < 1:
-                raise InputError.out_of_range(f"{name} is {shorten(text)}; accepted: a number above 0 and below 1")
-            return width / scale
-    return None
 
 
 def _way(found: RecordAnalysis, name: str, error: float, wanted: float | None, count: int | None) -> PlannedWay:

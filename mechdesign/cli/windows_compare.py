@@ -12,15 +12,15 @@ from mechdesign.cli.output import print_facts, print_table, say
 from mechdesign.cli.plan_reports import ReportOptions
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.windows_sample import reference_shares, refuse_others
+from mechdesign.comparison.report_plan import Precision
 from mechdesign.data.fields import Number
 from mechdesign.display.numbers import near
-from mechdesign.errors import InputError, LimitError
+from mechdesign.errors import LimitError
 
 if TYPE_CHECKING:
     from mechdesign.windows import StringComparison, WindowMechanism
 
 _MOST_ADDED = 20_000  # strings, whose errors are added and bounded in seconds
-_CONFIDENCE = 0.95
 
 
 class RivalOutput(Printed):
@@ -92,7 +92,7 @@ def compare_strings(file: str, reference: str | None, *, as_json: bool) -> int:
     return 0
 
 
-def plan_strings(options: ReportOptions, count: int | None, *, as_json: bool) -> int:
+def plan_strings(options: ReportOptions, asked: Precision, *, as_json: bool) -> int:
     """Print how many reports a precision of shares of strings takes, or what precision a number of reports gives."""
     own = {"reports", "standard_error", "interval", "confidence", "mechanism", "reference", "drift", "as_json"}
     refuse_others(own, "a file of windows")
@@ -100,8 +100,7 @@ def plan_strings(options: ReportOptions, count: int | None, *, as_json: bool) ->
     places.check([], [file, *([] if options.reference is None else [options.reference])], as_json=as_json)
     with Progress() as progress:
         mechanism, found = _compared(file, options.reference, drift, progress)
-    confidence = _CONFIDENCE if options.confidence is None else options.confidence
-    wanted = _wanted(options, found, confidence)
+    count, wanted = asked.reports, _wanted(asked, found.seeds)
     numbers = [None if wanted is None else row.reports_for(wanted) for row in found.rivals]
     errors = [None if count is None else row.standard_error_of(count) for row in found.rivals]
     reports = count if count is not None else numbers[0]
@@ -114,14 +113,12 @@ def plan_strings(options: ReportOptions, count: int | None, *, as_json: bool) ->
     if as_json:
         both = zip(_keys(found), numbers, errors, strict=True)
         rows = [PlannedRivalOutput(**keys, reports=number, standard_error=error) for keys, number, error in both]
-        widths = ("standard_error", "interval")
-        keys = {name: None if getattr(options, name) is None else float(getattr(options, name)) for name in widths}
         seeds = {"drift": drift, "seeds": found.seeds, "seeds_needed": needed}
-        whole = {"title": file, "reports": count, "confidence": confidence, **keys, **seeds, **_promised(mechanism)}
+        whole = {"title": file, **vars(asked), **seeds, **_promised(mechanism)}
         print_output(StringPlanOutput(mechanisms=rows, **whole))
         return 0
-    asked = f"{count:,} reports" if count is not None else f"a standard error of at most {wanted:.6g}"
-    facts = [("plan for", file), *mechanism.facts(of_report=True), ("given", asked)]
+    given_text = f"{count:,} reports" if count is not None else f"a standard error of at most {wanted:.6g}"
+    facts = [("plan for", file), *mechanism.facts(of_report=True), ("given", given_text)]
     if needed is not None:
         facts.append(("seeds", f"{found.seeds:,}; with a drift of {drift:g}, {needed:,} keep collisions below a tenth"))
     print_facts(facts)
@@ -152,22 +149,13 @@ def _compared(
     return mechanism, compared(mechanism, shares, drift=drift)
 
 
-def _wanted(options: ReportOptions, found: StringComparison, confidence: float) -> float | None:
-    """Return the standard error that is wanted; None where a number of reports is given."""
-    from mechdesign.windows.string_comparison import checked_width
+def _wanted(asked: Precision, seeds: int) -> float | None:
+    """Return the standard error that is wanted, by Student's t for an interval; None where reports are given."""
+    from mechdesign.windows.string_estimates import quantile
 
-    if options.standard_error is not None:
-        return checked_width("--standard-error", _number("--standard-error", options.standard_error))
-    if options.interval is not None:
-        return found.width_of(_number("--interval", options.interval), confidence)
-    return None
-
-
-def _number(name: str, text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise InputError.not_a_number(f"{name} is {text!r}; accepted: a number above 0 and below 1") from None
+    if asked.interval is not None:
+        return float(asked.interval) / quantile((1 - asked.confidence) / 2, seeds)
+    return None if asked.standard_error is None else float(asked.standard_error)
 
 
 def _promised(mechanism: WindowMechanism) -> dict[str, Any]:

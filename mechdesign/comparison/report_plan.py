@@ -35,8 +35,97 @@ _LEAST_CONFIDENCE = 1e-9  # below, the quantile of an interval is lost in floats
 _ROUNDING = Fraction(1, 10**9)  # of variances, which are computed in floats
 
 
+@dataclass(frozen=True)
+class Precision:
+    """How precise estimates are to be: exactly one of a number of reports, a standard error and an interval.
+
+    Attributes
+    ----------
+    reports : int or None
+        The number of reports.
+    standard_error : Fraction or None
+        The standard error that is wanted.
+    interval : Fraction or None
+        The half-width of a confidence interval that is wanted.
+    confidence : float
+        The confidence of intervals.
+    """
+
+    reports: int | None
+    standard_error: Fraction | None
+    interval: Fraction | None
+    confidence: float
+
+    @classmethod
+    def of(
+        cls, reports: object = None, standard_error: object = None, interval: object = None, confidence: object = 0.95
+    ) -> Precision:
+        """Return what is given, checked, as `plan_reports` takes it.
+
+        Raises
+        ------
+        InputError
+            If not exactly one of the first three is given, or one is out of range.
+
+        Examples
+        --------
+        >>> Precision.of(interval="0.02").wanted == Precision.of(interval="1/50").wanted
+        True
+        """
+        given = {"reports": reports, "standard_error": standard_error, "interval": interval}
+        names = [name for name, value in given.items() if value is not None]
+        if len(names) != 1:
+            raise InputError.conflicting_arguments(
+                f"{len(names)} of {', '.join(given)} are given; give one, and what belongs to it is computed"
+            )
+        return cls(
+            None if reports is None else _checked_reports(reports),
+            _checked_width("the standard error", standard_error),
+            _checked_width("half the width of the interval", interval),
+            _checked_confidence(confidence),
+        )
+
+    @property
+    def quantile(self) -> float:
+        """How many standard errors the half-width of an interval is."""
+        return -NormalDist().inv_cdf((1 - self.confidence) / 2)
+
+    @property
+    def wanted(self) -> Fraction | None:
+        """The standard error that is wanted, or that of the interval that is wanted; None if reports are given."""
+        return self.interval / Fraction(self.quantile) if self.interval is not None else self.standard_error
+
+
+def _checked_reports(value: object) -> int:
+    """Return a number of reports, as many as files of counts may hold at most."""
+    count = whole_number(value, "the number of reports", 1)
+    if count > MOST_SAMPLES:
+        raise InputError.not_a_whole_number(
+            f"the number of reports is {shorten(count)}; accepted: a whole number from 1 to 10^15"
+        )
+    return count
+
+
+def _checked_width(name: str, value: object) -> Fraction | None:
+    """Return a standard error or half-width; None where there is none."""
+    if value is None:
+        return None
+    width = rational(value, name)
+    if not 1 / _FINEST <= width <= _FINEST:
+        raise InputError.out_of_range(f"{name} is {shorten(value)}; accepted: a number from 1e-12 to 1e12")
+    return width
+
+
+def _checked_confidence(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not _LEAST_CONFIDENCE <= float(value) < 1:
+        raise InputError.out_of_range(
+            f"confidence is {shorten(value)}; accepted: a number from 1e-9 on that is below 1"
+        )
+    return float(value)
+
+
 @dataclass(frozen=True, repr=False)
-class ReportPlan:
+class ReportPlan(Precision):
     """Numbers of reports and precisions of estimates, for several mechanisms at the same epsilon.
 
     Exactly one of `reports`, `standard_error` and `interval` was given.
@@ -59,10 +148,6 @@ class ReportPlan:
     """
 
     problem: DesignProblem
-    reports: int | None
-    standard_error: Fraction | None
-    interval: Fraction | None
-    confidence: float
     mechanisms: tuple[Compared, ...]
 
     def __repr__(self) -> str:
@@ -130,16 +215,6 @@ class ReportPlan:
     def promise(self) -> str | None:
         """What the promise of the design lacks beside that of LDP mechanisms; None if it lacks nothing."""
         return weaker_promise(self.problem)
-
-    @property
-    def quantile(self) -> float:
-        """How many standard errors the half-width of an interval is."""
-        return -NormalDist().inv_cdf((1 - self.confidence) / 2)
-
-    @property
-    def wanted(self) -> Fraction | None:
-        """The standard error that is wanted, or that of the interval that is wanted; None if reports are given."""
-        return self.interval / Fraction(self.quantile) if self.interval is not None else self.standard_error
 
     def needed(self, variance: float | None) -> int | None:
         """Return the least number of reports for what is wanted; None if no number is enough, or nothing is wanted.
@@ -221,21 +296,10 @@ def plan_reports(
     >>> [(row.name, found.needed(row.largest)) for row in found.mechanisms][-1]
     ('k-ary randomized response', 18004)
     """
-    given = {"reports": reports, "standard_error": standard_error, "interval": interval}
-    names = [name for name, value in given.items() if value is not None]
-    if len(names) != 1:
-        raise InputError.conflicting_arguments(
-            f"{len(names)} of {', '.join(given)} are given; give one, and what belongs to it is computed"
-        )
+    precision = Precision.of(reports, standard_error, interval, confidence)
     problem = problem_of(compared, "planned for")
-    asked = ReportPlan(
-        problem.with_utility(problem.utility.estimation or EstimationError()),
-        None if reports is None else _checked_reports(reports),
-        _checked_width("the standard error", standard_error),
-        _checked_width("half the width of the interval", interval),
-        _checked_confidence(confidence),
-        (),
-    )
+    aim = problem.with_utility(problem.utility.estimation or EstimationError())
+    asked = ReportPlan(**vars(precision), problem=aim, mechanisms=())
     check_about_data(asked.problem.uncertainty, "a plan of reports")
     if asked.problem.only_constant:
         problem = asked.problem
@@ -249,34 +313,6 @@ def plan_reports(
     if isinstance(compared, DesignProblem):
         compared = design(compared, time_limit=time_limit, progress=progress)
     return replace(asked, mechanisms=tuple(_rows(compared, rivals)))
-
-
-def _checked_reports(value: object) -> int:
-    """Return a number of reports, as many as files of counts may hold at most."""
-    count = whole_number(value, "the number of reports", 1)
-    if count > MOST_SAMPLES:
-        raise InputError.not_a_whole_number(
-            f"the number of reports is {shorten(count)}; accepted: a whole number from 1 to 10^15"
-        )
-    return count
-
-
-def _checked_width(name: str, value: object) -> Fraction | None:
-    """Return a standard error or half-width; None where there is none."""
-    if value is None:
-        return None
-    width = rational(value, name)
-    if not 1 / _FINEST <= width <= _FINEST:
-        raise InputError.out_of_range(f"{name} is {shorten(value)}; accepted: a number from 1e-12 to 1e12")
-    return width
-
-
-def _checked_confidence(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not _LEAST_CONFIDENCE <= float(value) < 1:
-        raise InputError.out_of_range(
-            f"confidence is {shorten(value)}; accepted: a number from 1e-9 on that is below 1"
-        )
-    return float(value)
 
 
 def _rows(solved: Design | Mechanism, rivals: Rivals) -> Iterator[Compared]:

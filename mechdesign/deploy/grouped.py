@@ -140,7 +140,7 @@ class GroupedEstimate:
         check_kind(one, FrequencyEstimate, "what is subtracted", "estimates of frequencies; tables have several")
         errors = np.hypot(one.standard_errors, other.standard_errors)
         middle = one.frequencies - other.frequencies
-        reach = NormalDist().inv_cdf((1 + one.confidence) / 2) * errors
+        reach = -NormalDist().inv_cdf((1 - one.confidence) / 2) * errors
         return {
             "label": list(one.labels),
             "difference": middle.tolist(),

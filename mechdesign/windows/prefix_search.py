@@ -89,7 +89,7 @@ class HeavyHitters:
         """
         if not 0 < confidence < 1:
             raise InputError.out_of_range(f"confidence is {shorten(confidence)}; accepted: a number in (0, 1)")
-        margin = quantile(1 - (1 - confidence) / (2 * self.candidates), self.seeds) * self.standard_errors
+        margin = quantile((1 - confidence) / (2 * self.candidates), self.seeds) * self.standard_errors
         return np.stack([self.shares - margin, self.shares + margin], axis=1)
 
 
@@ -196,7 +196,7 @@ class _Levels:
         shares, errors = np.array([self._sums[name] for name in names]) / weights, weights**-0.5
         seeds = self._mechanism.levels[0].layout.seeds.count
         allowed = min(false, self._candidates / 2)
-        chosen = np.flatnonzero(shares > quantile(1 - allowed / self._candidates, seeds) * errors)
+        chosen = np.flatnonzero(shares > quantile(allowed / self._candidates, seeds) * errors)
         chosen = chosen[np.argsort(-shares[chosen], kind="stable")]
         found = [names[at] for at in chosen.tolist()]
         own = prefix_sums(self._reference, self._mechanism.lengths[-1])

@@ -13,13 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from mechdesign.data.checks import check_kind, whole_number
-from mechdesign.errors import InputError, shorten
 from mechdesign.windows.bound import error_bound, string_bounds
 from mechdesign.windows.collisions import checked_drift, collision_factor, seeds_for
 from mechdesign.windows.decoder import Decoder
 from mechdesign.windows.from_strings import WindowDesign
 from mechdesign.windows.string_baselines import STRING_BASELINES
-from mechdesign.windows.string_estimates import quantile
 from mechdesign.windows.windows_mechanism import WindowMechanism
 
 
@@ -84,18 +82,6 @@ class StringComparison:
     lift: float
     drift: float
 
-    def width_of(self, interval: float, confidence: float) -> float:
-        """Return the standard error that half the width of a confidence interval takes.
-
-        Raises
-        ------
-        InputError
-            For numbers outside of their ranges.
-        """
-        if not 0 < confidence < 1:
-            raise InputError.out_of_range(f"confidence is {shorten(confidence)}; accepted: a number in (0, 1)")
-        return checked_width("interval", interval) / quantile((1 + confidence) / 2, self.seeds)
-
     def seeds_needed(self, reports: int) -> int:
         """Return how many seeds keep what collisions add below a tenth of the variance of a light string."""
         return seeds_for(self.lift, whole_number(reports, "reports", 1), self.drift)
@@ -103,13 +89,6 @@ class StringComparison:
     def times(self, rival: StringRival) -> float:
         """Return how many times as many respondents a rival needs as the windows, for a string that samples lack."""
         return rival.error / self.rivals[0].error
-
-
-def checked_width(name: str, value: object) -> float:
-    """Return a standard error or half the width of an interval: a number above 0 and below 1."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
-        raise InputError.out_of_range(f"{name} is {shorten(value)}; accepted: a number above 0 and below 1")
-    return float(value)
 
 
 def compare_strings(

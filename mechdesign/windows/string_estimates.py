@@ -100,7 +100,7 @@ class StringEstimates:
         if not 0 < confidence < 1:
             raise InputError.out_of_range(f"confidence is {shorten(confidence)}; accepted: a number in (0, 1)")
         level = (1 - confidence) / (tables * len(self.candidates) if simultaneous else 1)
-        margin = quantile(1 - level / 2, self.seeds) * self.standard_errors
+        margin = quantile(level / 2, self.seeds) * self.standard_errors
         return np.stack([self.shares - margin, self.shares + margin], axis=1)
 
     def toward_sample(self, limit: float = 1) -> Floats:
@@ -151,17 +151,17 @@ class StringEstimates:
         )
 
 
-def quantile(probability: float, seeds: int) -> float:
-    """Return the quantile of Student's t with one degree of freedom less than seeds; of one seed that of the normal.
+def quantile(tail: float, seeds: int) -> float:
+    """Return what Student's t with one degree of freedom less than seeds exceeds so often; of one seed the normal.
 
     Examples
     --------
-    >>> round(quantile(0.975, 1), 4), round(quantile(0.975, 1000), 4)
+    >>> round(quantile(0.025, 1), 4), round(quantile(0.025, 1000), 4)
     (1.96, 1.9623)
     """
     from scipy.special import ndtri, stdtrit
 
-    return float(stdtrit(seeds - 1, probability) if seeds > 1 else ndtri(probability))
+    return -float(stdtrit(seeds - 1, tail) if seeds > 1 else ndtri(tail))
 
 
 def estimate_strings(

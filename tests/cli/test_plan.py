@@ -120,6 +120,14 @@ def test_an_infinite_epsilon(command):
         (["--epsilon", "one", "--delta", 0.1, "--samples", 5], "epsilon-out-of-range", ""),
         (["--epsilon", 1, "--delta", 0.1, "--samples", 0], "not-a-whole-number", ""),
         (["--epsilon", 1, "--delta", 0.1, "--samples", "1.5"], "usage", "'1.5' is not a valid integer"),
+        *(
+            (
+                ["--epsilon", 1, "--delta", 0.1, "--samples", text],
+                "usage",
+                "is not a valid integer in the digits 0 to 9",
+            )
+            for text in ("1_000", " 5", "5\n", "５", "١", "")
+        ),
         (["--epsilon", 2, "--guaranteed-epsilon", 1, "--delta", 0.1], "not-enough-samples", ""),
         (["--guaranteed-epsilon", 0.2, "--samples", 100, "--delta", 1e-5], "not-enough-samples", "346"),
         (

@@ -9,6 +9,7 @@ from command_options import replaced
 import mechdesign as md
 from mechdesign.comparison import plan_reports
 from mechdesign.comparison.rivals import WEAKER_THAN_LDP
+from mechdesign.windows import design_windows
 
 COUNTS = {"low": 50, "middle": 30, "high": 20}
 OPTIONS = ("--counts", "counts.csv", "--epsilon", "1", "--delta", "0.01")
@@ -121,6 +122,48 @@ def test_numbers_that_nobody_collects_are_not_printed(command):
     status, out, _ = command("plan", *OPTIONS, "--reports", "--standard-error", "1e-12")
     assert status == 0
     assert "more than 10^15" in out
+
+
+@pytest.fixture(params=["matrix", "views", "windows"])
+def mechanism_file(request, here):
+    """A file of each kind of mechanism that reports are planned for."""
+    if request.param == "matrix":
+        md.Mechanism.from_matrix(
+            [[0.75, 0.25], [0.25, 0.75]], md.Guarantee("log(3)", md.L1Ball([0.5, 0.5], radius=2))
+        ).save("m.json")
+    elif request.param == "views":
+        counts = {"smokes": {"yes": 250, "no": 750}, "drinks": {"yes": 400, "no": 600}}
+        md.design_records(counts, 1, known=True).mechanism.save("m.json")
+    else:
+        design_windows({f"word{k}": 20_000 // k for k in range(1, 20)}, 1, known=True, seeds=5).mechanism.save("m.json")
+    return "m.json"
+
+
+def test_options_are_judged_alike_for_all_kinds_of_mechanisms(command, refused, mechanism_file):
+    plan = ("plan", "--mechanism", mechanism_file, "--reports")
+    for code, *options in (
+        ("not-a-whole-number", "0"),
+        ("not-a-whole-number", "1" + "0" * 400),
+        ("not-a-whole-number", "9" * 25),
+        ("usage", "1_000"),
+        ("usage", "５"),
+        ("out-of-range", "--standard-error", "1e-308"),
+        ("out-of-range", "--interval", "1e-308"),
+        ("not-a-number", "--standard-error", "０.5"),
+        ("not-a-number", "--interval", "a"),
+        *(("out-of-range", "1000", "--confidence", level, "--json") for level in ("0", "1", "1.5", "-1", "95", "nan")),
+    ):
+        refused(code, *plan, *options)
+    for options in (("1000", "--confidence", "0.9999999999999999"), ("--standard-error", "2")):
+        assert command(*plan, *options)[0] == 0
+    exact, decimal = (command(*plan, "--standard-error", text, "--json") for text in ("1/100", "0.01"))
+    assert exact == decimal
+    reports = [
+        json.loads(command(*plan, *wanted, "--json")[1])["mechanisms"][0]
+        for wanted in (("--interval", "0.02", "--confidence", "0.9999999999999999"), ("--standard-error", "0.02"))
+    ]
+    name = "reports_for_each" if "reports_for_each" in reports[0] else "reports"
+    assert reports[0][name] > 8.29**2 * (reports[1][name] - 1)
 
 
 @pytest.mark.parametrize(

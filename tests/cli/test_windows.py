@@ -69,7 +69,7 @@ def test_from_a_sample_to_shares(command, output):
         found["shares"], found["standard_errors"], found["intervals"], found["simultaneous_intervals"], strict=True
     ):
         assert wide_low < low < share < high < wide_high
-        assert high - low == pytest.approx(2 * quantile(0.975, 20) * error)
+        assert high - low == pytest.approx(2 * quantile(0.025, 20) * error)
     truth = np.array([COUNTS.get(name, 0) for name in CANDIDATES]) / sum(COUNTS.values())
     assert (np.abs(found["shares"] - truth) < 6 * np.array(found["standard_errors"])).all()
     status, out, _ = estimate(command, "-o", "table.csv", file=output)
@@ -346,8 +346,12 @@ def test_reports_of_strings_are_planned(command):
     status, _, err = command(*plan, "--interval", "0.001", "--drift", "1")
     assert status == 3
     assert "take more seeds" in err
-    for wrong in (("--standard-error", "2"), ("--standard-error", "much"), ("--interval", "0.1", "--epsilon", "1")):
-        assert command(*plan, *wrong)[0] == 2
+    assert command(*plan, "--interval", "0.1", "--epsilon", "1")[0] == 2
+    wide, near_1 = (
+        json.loads(command(*plan, "--interval", "0.02", "--confidence", level, "--json")[1])["mechanisms"][0]["reports"]
+        for level in ("0.95", "0.9999999999999999")
+    )
+    assert near_1 / wide == pytest.approx((quantile(2.0**-54, 20) / quantile(0.025, 20)) ** 2, rel=1e-3)
 
 
 def test_options_for_windows_are_refused_for_matrices(command):

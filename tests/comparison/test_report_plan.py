@@ -87,12 +87,12 @@ def test_reports_that_determine_nothing_are_never_enough():
 @given(st.floats(1e-6, 1e6), st.floats(1e-4, 10), st.floats(0.5, 0.999))
 def test_the_number_needed_is_the_least(variance, wanted, confidence):
     for standard_error, interval in ((Fraction(wanted), None), (None, Fraction(wanted))):
-        found = ReportPlan(problem(), None, standard_error, interval, confidence, ())
+        found = ReportPlan(None, standard_error, interval, confidence, problem(), ())
         n = found.needed(variance)
         error = wanted if interval is None else wanted / found.quantile
         assert math.sqrt(variance / n) <= error * (1 + 1e-9)
         assert n == 1 or math.sqrt(variance / (n - 1)) > error * (1 - 1e-9)
-        back = ReportPlan(problem(), n, None, None, confidence, ())
+        back = ReportPlan(n, None, None, confidence, problem(), ())
         assert back.standard_error_of(variance) <= error * (1 + 1e-9)
         assert back.needed(variance) is None
         assert found.standard_error_of(variance) is None
@@ -100,7 +100,7 @@ def test_the_number_needed_is_the_least(variance, wanted, confidence):
 
 def test_one_report_at_least_is_needed():
     """Also for an answer that is known without any."""
-    assert ReportPlan(problem(), None, Fraction(1, 100), None, 0.95, ()).needed(0.0) == 1
+    assert ReportPlan(None, Fraction(1, 100), None, 0.95, problem(), ()).needed(0.0) == 1
 
 
 def test_only_a_claim_about_an_estimation_error_makes_a_mechanism_the_best(designed):
@@ -116,7 +116,7 @@ def test_only_a_claim_about_an_estimation_error_makes_a_mechanism_the_best(desig
 
 
 def test_exact_numbers_are_not_rounded_up():
-    found = ReportPlan(problem(), None, Fraction(1, 100), None, 0.95, ())
+    found = ReportPlan(None, Fraction(1, 100), None, 0.95, problem(), ())
     for variance in (2.0, 2.0 * (1 + 1e-15), 2.0 * (1 - 1e-15)):
         assert found.needed(variance) == 20_000
     assert found.needed(2.0 * (1 + 1e-7)) == 20_001

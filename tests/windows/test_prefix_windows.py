@@ -260,8 +260,9 @@ def test_strings_that_end_with_the_mark_themselves_are_found():
 
 def test_intervals_are_those_of_all_that_could_be_found():
     one = HeavyHitters(("a",), np.array([0.5]), np.array([0.1]), np.zeros(1), 1_000, 1, 10, 50)
-    margin = 0.1 * quantile(1 - 0.05 / 2_000, 50)
+    margin = 0.1 * quantile(0.05 / 2_000, 50)
     np.testing.assert_allclose(one.intervals()[0], [0.5 - margin, 0.5 + margin])
+    assert np.isfinite(one.intervals(1 - 2.0**-53)).all()
     with pytest.raises(InputError):
         one.intervals(1)
 

@@ -69,6 +69,3 @@ def test_what_is_out_of_range_is_refused():
         compare_strings(mechanism, drift=2)
     with raises("wrong-type"):
         compare_strings("words.json")
-    for interval, confidence in ((0, 0.95), (0.1, 1), (2, 0.5)):
-        with raises("out-of-range"):
-            compare_strings(mechanism).width_of(interval, confidence)
