@@ -113,7 +113,7 @@ def report_query(
     Raises
     ------
     InputError
-        If keep is a text, or names the column or the integers, in whatever case.
+        If keep is a text, or names the column or the integers, in whatever case, or if these are one column.
 
     Examples
     --------
@@ -127,6 +127,10 @@ def report_query(
             f"keep is the text {shorten(keep)}; give a list of columns, such as [{shorten(keep)}]"
         )
     answer, draw, *others = (_named(each) for each in (column, integer, *keep))
+    if answer.casefold() == draw.casefold():
+        raise InputError.conflicting_arguments(
+            f"column and integer are both {shorten(column)}; give the column of categories, and that of the integers"
+        )
     if told := next((each for each in others if each.casefold() in {answer.casefold(), draw.casefold()}), None):
         raise InputError.conflicting_arguments(
             f"keep names {shorten(told)}, which tells the category beside its report; leave it out"

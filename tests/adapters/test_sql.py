@@ -185,6 +185,11 @@ def test_neither_the_column_nor_the_integers_are_published_beside_the_reports(ke
         report_query("answer", "draw", keep=keep)
 
 
+def test_the_column_is_not_that_of_the_integers():
+    with raises("conflicting-arguments", "column and integer are both 'draw'"):
+        report_query("draw", "Draw")
+
+
 def test_a_text_is_no_list_of_columns():
     with raises("wrong-type", "week"):
         report_query("answer", "draw", keep="week")
