@@ -141,6 +141,8 @@ class TableOptions:
         """Refuse these options for other mechanisms, and others for views of whole records."""
         if mechanism.kind == "records":
             refuse_others(_TAKEN, "views of whole records, which estimate the population")
+            if self.consistent:
+                refuse_others(_TAKEN - {"simultaneous", "confidence"}, "--consistent, whose tables have no intervals")
         elif self.marginals or self.consistent:
             raise click.UsageError("--marginal and --consistent are for views of whole records; leave them out")
 

@@ -16,6 +16,7 @@ from mechdesign.cli.output import print_facts, say
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.record_output import RecordsPromised, facts_of_means
 from mechdesign.cli.record_reading import read_records
+from mechdesign.cli.shared_options import WHOLE
 from mechdesign.cli.source import Source
 from mechdesign.cli.streams import print_error
 from mechdesign.cli.windows_design import WindowOptions, options_of_windows
@@ -25,6 +26,7 @@ from mechdesign.data.files import STANDARD, accepted_ending, write_atomically
 from mechdesign.data.reading import read_bounded
 from mechdesign.display.numbers import near, percent, text_below
 from mechdesign.errors import InputError, LimitError, shorten
+from mechdesign.numerics.exact import rational
 
 if TYPE_CHECKING:
     from mechdesign.records.record_design import RecordDesign
@@ -264,6 +266,8 @@ def _views_of_files(
 
     groups: Sequence[tuple[str, ...]] = [tuple(group.split(JOINT)) for group in (options.columns or "").split(",")]
     names = list(dict.fromkeys(name for group in groups for name in group))
+    if "" in names:
+        raise click.UsageError(f"--columns is {shorten(options.columns)}: a name is empty; give names between , and +")
     if not (options.table and options.pairs):  # tables of pairs overlap
         _refuse_twice([name for group in groups for name in group])
     progress("reading records")
@@ -274,7 +278,9 @@ def _views_of_files(
         "pairs": options.pairs,
         "bins": {name: _bins(name, text) for name, text in _named(options.bins, "--bins")},
         "workloads": dict(_named(options.queries, "--queries")),
-        "values": {name: _value(name, text) for name, text in _named(options.value, "--value")},
+        "values": {
+            name: float(rational(text, f"--value of {name!r}")) for name, text in _named(options.value, "--value")
+        },
         "strings": dict.fromkeys(options.strings, windows),
         "side": options.side,
         "secret": source.secret,
@@ -343,6 +349,9 @@ def _named(given_texts: Sequence[str], option: str) -> list[tuple[str, str]]:
     for name, sign, value in found:
         if not (name and sign and value):
             raise click.UsageError(f"{option} is {shorten(name + sign + value)}; accepted: a name, = and a value")
+    names = [name for name, _, _ in found]
+    if again := next((name for name in names if names.count(name) > 1), None):
+        raise click.UsageError(f"{option} of {shorten(again)} is given twice; give it once")
     return [(name, value) for name, _, value in found]
 
 
@@ -350,24 +359,17 @@ def _bins(name: str, text: str) -> object:
     """Return a number of bins, or edges."""
     from mechdesign.records.number_bins import is_number
 
+    edges = ":".join(text.replace(";", ",").replace(",", " ").split()).split(":")
+    numbers = len(edges) > 1 and all(map(is_number, edges))
+    if (is_number(text) and "." in text) or (numbers and ":".join(edges) == text):
+        return [float(edge) for edge in edges]
     try:
-        return [float(edge) for edge in text.split(":")] if ":" in text or "." in text else int(text)
-    except ValueError:
-        edges = ":".join(text.replace(";", ",").replace(",", " ").split())
-        meant = (
-            f"{edges}, edges with : between them" if all(map(is_number, edges.split(":"))) else "edges such as 18:65"
-        )
+        return WHOLE.convert(text, None, None)
+    except click.BadParameter:
+        meant = f"{':'.join(edges)}, edges with : between them" if numbers else "edges such as 18:65"
         raise click.UsageError(
             f"--bins of {shorten(name)} are {shorten(text)}; accepted: a number of bins, such as {name}=15, or {meant}"
         ) from None
-
-
-def _value(name: str, text: str) -> float:
-    """Return what a squared error of a view counts."""
-    try:
-        return float(text)
-    except ValueError:
-        raise click.UsageError(f"--value of {shorten(name)} is {shorten(text)}; accepted: a number above 0") from None
 
 
 def _evidence(found: RecordDesign) -> bytes:

@@ -126,7 +126,8 @@ def refuse_others(accepted: set[str], what: str) -> None:
             and parameter.expose_value
             and context.get_parameter_source(name) is ParameterSource.COMMANDLINE
         ):
-            raise click.UsageError(f"{parameter.opts[0]}: not accepted beside {what}; leave it out")
+            given = parameter.secondary_opts if context.params[name] is False else parameter.opts
+            raise click.UsageError(f"{given[0]}: not accepted beside {what}; leave it out")
 
 
 def refuse_given(names: set[str], why: str) -> None:

@@ -312,12 +312,13 @@ def design_records(  # noqa: PLR0913 - each is a choice of its own
 
 def _views(given: Mapping[str, object] | Sequence[View]) -> tuple[View, ...]:
     if isinstance(given, Mapping):
-        return tuple(View((name,), prior) for name, prior in given.items())  # type: ignore[arg-type]
-    found = tuple(given) if isinstance(given, Sequence) and not isinstance(given, str) else ()
+        found = tuple(View((name,), prior) for name, prior in given.items())  # type: ignore[arg-type]
+    else:
+        found = tuple(given) if isinstance(given, Sequence) and not isinstance(given, str) else ()
     if not found or not all(isinstance(view, View) for view in found):
         raise InputError.wrong_type(
-            f"the views are {shorten(given)}; accepted: a mapping from names of columns to counts or sets of priors, "
-            "or a list of View"
+            f"the views are {shorten(given)}; accepted: one or more, as a mapping from names of columns to counts or "
+            "sets of priors, or a list of View"
         )
     shown = [frozenset(view.attributes) for view in found]
     for view in found:

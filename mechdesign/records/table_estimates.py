@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mechdesign.data.checks import check_kind
 from mechdesign.deploy.fit import Fit
 from mechdesign.deploy.frequency import FrequencyEstimate
 from mechdesign.display.frames import frame
 from mechdesign.display.html import table
 from mechdesign.errors import InputError, shorten
-from mechdesign.numerics.arrays import Floats, frozen
+from mechdesign.numerics.arrays import Floats, entries, frozen
 from mechdesign.records.agreement import DISAGREE, Agreement
 from mechdesign.records.record_views import JOINT, join, name_of
 
@@ -245,7 +246,10 @@ class RecordEstimate:
         InputError
             For a table that no view determines; the message names those that there are.
         """
-        names = attributes.split(JOINT) if isinstance(attributes, str) else list(attributes)
+        accepted = "names of attributes, such as 'sex+salary'"
+        names = attributes.split(JOINT) if isinstance(attributes, str) else entries(attributes, "the table", accepted)
+        for name in names:
+            check_kind(name, str, "the name of an attribute", accepted)
         for found in self.tables:
             if attributes == found.name or sorted(names) == sorted(found.attributes):
                 return found

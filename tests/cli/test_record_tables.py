@@ -81,7 +81,7 @@ def test_a_table_is_chosen_by_the_names_of_its_attributes(command):
 
 
 def test_consistent_tables_have_no_errors(command):
-    told = found(command, "--consistent", "--simultaneous")
+    told = found(command, "--consistent")
     assert told["likelihood_gap"] < 1e-3
     assert all(table["intervals"] is table["standard_errors"] is None for table in told["tables"])
     assert min(x for table in told["tables"] for x in table["frequencies"]) >= 0

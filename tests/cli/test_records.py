@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from command_options import replaced
 
 from mechdesign import L1Ball
 from mechdesign.records import RecordMechanism
@@ -146,8 +147,6 @@ def test_what_views_do_not_do_is_refused(command, design, refused, two_levels):
         ("usage", ("report", "m.json", "-o", "page.html", "--data", "records.csv")),
         ("unknown-column", ("report", "records.json", "-o", "page.html", "--data", "m.csv")),
         ("usage", ("plan", "--reports", "--mechanism", "records.json", "--standard-error", "0.01", "--plot", "x.png")),
-        ("out-of-range", ("plan", "--reports", "--mechanism", "records.json", "--standard-error", "2")),
-        ("out-of-range", ("plan", "--reports", "--mechanism", "records.json", "--interval", "a")),
         ("set-not-accepted", ("verify", "records.json", "--tail", "0.5")),
         ("usage", ("verify", "records.json", "--data", "records.csv", "--column", "sex")),
         ("usage", ("privatize", "records.csv", "--column", "sex", "--mechanism", "records.json", "-o", "x.csv")),
@@ -155,6 +154,8 @@ def test_what_views_do_not_do_is_refused(command, design, refused, two_levels):
         ("usage", ("estimate", "records.csv", "--mechanism", "m.json")),
         ("usage", ("estimate", "records.csv", "--column", "sex", "--mechanism", "m.json", "--marginal", "sex")),
         ("usage", ("estimate", "records.csv", "--mechanism", "records.json", "--method", "least-squares")),
+        ("usage", ("estimate", "records.csv", "--mechanism", "records.json", "--consistent", "--simultaneous")),
+        ("usage", ("estimate", "records.csv", "--mechanism", "records.json", "--consistent", "--confidence", "0.5")),
         ("unknown-column", ("estimate", "records.csv", "--mechanism", "records.json")),
         (
             "wrong-size",
@@ -396,6 +397,31 @@ def test_a_folder_keeps_the_designs_of_views(command, refused, monkeypatch):
     plan = ("plan", *DESIGN[1:], "--reports", "--standard-error", "0.01")
     assert command(*plan, "--cache", "kept")[0] == 0
     assert "folder" in refused("cannot-write", *given, "--cache", "records.csv")
+
+
+@pytest.mark.parametrize(
+    ("options", "shown"),
+    [
+        (("--bins", "age=3", "--bins", "age=6"), "--bins of 'age' is given twice"),
+        (("--queries", "age=mean", "--queries", "age=prefix"), "--queries of 'age' is given twice"),
+        (("--value", "sex=2", "--value", "sex=3"), "--value of 'sex' is given twice"),
+        (("--bins", "age=1e1"), "accepted: a number of bins, such as age=15, or edges such as 18:65"),
+        (("--bins", "age=1_0"), "accepted: a number of bins"),
+        (("--bins", "age=1_0:65"), "accepted: a number of bins"),
+        (("--bins", "age=１"), "accepted: a number of bins"),
+        (("--columns", "sex,"), "--columns is 'sex,': a name is empty"),
+        (("--columns", "sex+"), "--columns is 'sex+': a name is empty"),
+        (("--no-merge",), "--no-merge: not accepted beside --columns"),
+        (("--merge",), "--merge: not accepted beside --columns"),
+    ],
+)
+def test_options_of_views_that_mean_nothing_are_named(refused, options, shown):
+    given = ("design", "--data", "records.csv", "--columns", "sex,age", "--epsilon", "1", "--known")
+    refused("usage", *replaced(given, options), shown=shown)
+
+
+def test_what_a_view_counts_is_in_plain_digits(refused):
+    assert "--value of 'sex'" in refused("not-a-number", *DESIGN, "--value", "sex=1_0")
 
 
 def test_what_a_folder_holds_and_does_not_prove_is_told(command):

@@ -124,6 +124,8 @@ def test_what_is_not_a_design_of_records_is_refused():
         design_records("smokes", 1, known=True)
     with raises("wrong-type"):
         design_records([TWO], 1, known=True)
+    with raises("wrong-type", "accepted: one or more"):
+        design_records({}, 1, delta="1e-9")
     with raises("labels-differ"):
         design_records(TWO, 1, known=True, targets={"smokes": 0.1})
     with raises("column-twice", "smokes"):

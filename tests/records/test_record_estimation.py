@@ -165,6 +165,9 @@ def test_a_table_that_no_view_shows_is_refused_by_name():
     for name in ("sex+smokes", ("smokes", "sex"), "height"):
         with raises("not-identifiable", "+".join(name) if isinstance(name, tuple) else name, "sex+pay"):
             found.marginal(name)
+    for name in (0, None, [0]):
+        with raises("wrong-type", "such as 'sex+salary'"):
+            found[name]
 
 
 def test_views_without_reports_leave_their_tables_open():
