@@ -220,6 +220,8 @@ class InputCodes:
     # Reports, permanent reports, clusters, grids.
     wrong_mechanism = Code("Give the mechanism that made the reports.")
     """Reports are by another mechanism than the one that is given."""
+    wrong_sample = Code("Give the counts of the sample that proves, which `design --evidence` writes.")
+    """The counts or shares of a reference are not those of the sample that proves a mechanism."""
     second_report = Code(
         "Give what the first run was given: the same mechanism, key and parts. For other records, give a new folder."
     )

@@ -15,7 +15,6 @@ from mechdesign.cli.json_output import Nearest, Printed, Whole
 from mechdesign.data.counts import read_counts
 from mechdesign.data.fields import Number
 from mechdesign.data.inputs import readable
-from mechdesign.errors import InputError
 
 if TYPE_CHECKING:
     from mechdesign.windows.strings import Form
@@ -142,12 +141,8 @@ def reference_shares(path: str, mechanism: Any) -> dict[str, float]:
     """Return the shares of strings among the samples that prove, from the file of their counts."""
     from mechdesign.windows.strings import counted
 
-    counts, samples = counted(read_counts(path), mechanism.form), mechanism.promise.samples
-    if (total := sum(counts.values())) != samples:
-        raise InputError.wrong_size(
-            f"{path} has {total} records, and {samples} prove the mechanism; give the counts of these"
-        )
-    return {name: count / total for name, count in counts.items()}
+    shares: dict[str, float] = mechanism.reference_of(counted(read_counts(path), mechanism.form), path)
+    return shares
 
 
 def csv_table(header: Sequence[str], rows: Any) -> bytes:

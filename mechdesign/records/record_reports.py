@@ -167,7 +167,7 @@ def estimate_records(  # noqa: PLR0913 - what is estimated, of what, and how
     ------
     InputError
         If there are no reports, a report names a view that the mechanism lacks or is not an output of its view, or
-        groups do not fit the reports.
+        groups do not fit the reports; if a reference is not of the sample that proves its view.
     LimitError
         If views that overlap have more than 4,000 cells together, there are too many groups, or, for consistent tables,
         too many combinations.
@@ -199,7 +199,7 @@ def estimate_records(  # noqa: PLR0913 - what is estimated, of what, and how
     """
     if not isinstance(mechanism, RecordMechanism):
         raise InputError.wrong_type(f"the mechanism is of type {type(mechanism).__name__}; give a RecordMechanism")
-    strings = StringTables(mechanism, candidates or {}, references or {})
+    strings = StringTables(mechanism, candidates or {}, references or {}).checked()
     estimation = RecordEstimation(mechanism, confidence, consistent, strings=strings)
     if isinstance(reports, GroupCounts):
         if by is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -58,6 +58,12 @@ class StringTables:
                 raise InputError.missing_argument(
                     f"a reference is given for the view {shorten(name)}, and no candidates; name strings to estimate"
                 )
+
+    def checked(self) -> StringTables:
+        """Return the same, after checking that the references are of the samples that prove the views."""
+        parts = {name: self.mechanism.part(name).mechanism for name in self.references}
+        checked = {name: one.checked_reference(self.references[name]) for name, one in parts.items()}
+        return replace(self, references=checked)
 
     @property
     def rows(self) -> int:

@@ -111,8 +111,8 @@ def heavy_hitters(
     mechanism : PrefixWindows
         The mechanism that made them, with its evidence.
     reference : mapping of str to float, optional
-        Shares of strings among the samples that prove. Without them shares are estimated from the lengths of windows
-        alone, with greater errors, the more so the fewer seeds there are.
+        Shares of all strings among the samples that prove. Without them shares are estimated from the lengths of
+        windows alone, with greater errors, the more so the fewer seeds there are.
     characters : str, optional
         The characters that strings may have; by default those of the reference, and needed without one. Strings of the
         reference, and heavy ones, are candidates in any case.
@@ -125,7 +125,7 @@ def heavy_hitters(
     ------
     InputError
         For reports of another mechanism, a level without reports, numbers outside of their ranges, neither characters
-        nor a reference, or more than five million candidates of a level.
+        nor a reference, the reference of other samples, or more than five million candidates of a level.
 
     Examples
     --------
@@ -142,7 +142,8 @@ def heavy_hitters(
     ('ofx', 'fad')
     """
     counted = np.bincount(mechanism.numbers(reports), minlength=mechanism.size)
-    return heavy_hitters_of_counts(counted, mechanism, reference, characters=characters, kept=kept, false=false)
+    shares = mechanism.checked_reference(reference)
+    return heavy_hitters_of_counts(counted, mechanism, shares, characters=characters, kept=kept, false=false)
 
 
 def heavy_hitters_of_counts(

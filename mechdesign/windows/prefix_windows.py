@@ -261,6 +261,11 @@ class PrefixWindows(StringReporting):
         del found["threshold"]
         return {**found, "prefixes": self.lengths}
 
+    def is_proved_by(self, counts: Mapping[str, int]) -> bool:
+        """Return whether the SHA-256 of each level's evidence is that of a sample, whose strings are in normal form."""
+        levels = zip(self.lengths, self.levels, strict=True)
+        return all(level.is_proved_by(prefix_sums(counts, length)) for length, level in levels)
+
     def save(self, path: str | os.PathLike[str], *, evidence: Any = True) -> None:
         """Write the mechanism as JSON, with its evidence or with the digest of it alone."""
         from mechdesign.windows.prefix_files import save

@@ -108,7 +108,7 @@ def compare_strings(
     Raises
     ------
     InputError
-        For another mechanism, or a drift outside of [0, 1.41].
+        For another mechanism, shares among other samples, or a drift outside of [0, 1.41].
 
     Examples
     --------
@@ -120,7 +120,8 @@ def compare_strings(
     """
     check_kind(mechanism, WindowMechanism, "mechanism", "a mechanism of windows")
     promise, length = mechanism.promise, checked_drift(drift)
-    design = WindowDesign(mechanism, dict(shares or {}))
+    shares = mechanism.checked_reference(shares)
+    design = WindowDesign(mechanism, shares or {})
     own = None if shares is None else np.array(list(shares.values()))
     lift, seeds = design.reached, design.seeds
     anywhere = 1 / (Decoder(mechanism).square_anywhere - 1)

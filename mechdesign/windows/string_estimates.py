@@ -184,16 +184,17 @@ def estimate_strings(
     candidates : sequence of str
         The strings to estimate.
     reference : mapping of str to float, optional
-        Shares of strings among the samples that prove; a string that it lacks has none. Without them shares are
-        estimated from the lengths of windows alone, with greater errors.
+        Shares of all strings among the samples that prove (`WindowDesign.shares`). Without them shares are estimated
+        from the lengths of windows alone, with greater errors.
 
     Raises
     ------
     InputError
-        For reports of another mechanism, no report, or a candidate that stands twice.
+        For reports of another mechanism, no report, a candidate that stands twice, or the reference of other samples.
     """
     decoder = Decoder(mechanism, by_lengths=reference is None)
-    return estimate_counts(counts_of(reports, mechanism), decoder, candidates, reference or {})
+    shares = mechanism.checked_reference(reference) or {}
+    return estimate_counts(counts_of(reports, mechanism), decoder, candidates, shares)
 
 
 def counts_of(reports: Integers, mechanism: WindowMechanism) -> Integers:

@@ -95,7 +95,7 @@ def estimate_string_groups(
     candidates : sequence of str
         The strings to estimate.
     reference : mapping of str to float, optional
-        Shares of strings among the samples that prove.
+        Shares of all strings among the samples that prove.
 
     Raises
     ------
@@ -117,4 +117,4 @@ def estimate_string_groups(
     numbers, size = mechanism.numbers(reports), len(mechanism.outputs)
     counted = [np.bincount(numbers[of == at], minlength=size) for at in range(len(names))]
     decoder = Decoder(mechanism, by_lengths=reference is None)
-    return estimate_groups(names.tolist(), counted, decoder, candidates, reference or {})
+    return estimate_groups(names.tolist(), counted, decoder, candidates, mechanism.checked_reference(reference) or {})

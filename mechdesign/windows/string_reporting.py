@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,7 +18,7 @@ from mechdesign.mechanism.keys import GivenKey, Key, checked_key
 from mechdesign.mechanism.sampler import RandomBytes, random_bytes
 from mechdesign.windows.columns_of_strings import StringColumn, WindowNames, WindowOrigin
 from mechdesign.windows.layout import Integers
-from mechdesign.windows.strings import Form, normal
+from mechdesign.windows.strings import Form, counted, normal
 
 
 class StringReporting:
@@ -28,6 +29,7 @@ class StringReporting:
     lower_leakage: ClassVar[None] = None
     form: Form
     fingerprint: Any
+    promise: Any
 
     @property
     @abstractmethod
@@ -41,6 +43,42 @@ class StringReporting:
     @abstractmethod
     def drawing(self, source: RandomBytes, key: Key | None) -> Callable[[Any, Any], Integers]:
         """Return what draws windows for codes, from random bytes, or with a key for codes and ids."""
+
+    @abstractmethod
+    def is_proved_by(self, counts: Mapping[str, int]) -> bool:
+        """Return whether the SHA-256 of the evidence is that of a sample, whose strings are in the normal form."""
+
+    def reference_of(self, counts: Mapping[str, int], name: str = "the reference") -> dict[str, float]:
+        """Return the shares of strings in the normal form among the sample that proves, from its counts.
+
+        Estimates take the shares of windows from the evidence, and those of strings from the reference: with counts of
+        other people these contradict each other, and the estimates are false.
+
+        Raises
+        ------
+        InputError
+            Beginning with the name, if the counts are not those of the sample that proves.
+        """
+        total, samples = sum(counts.values()), self.promise.samples
+        if total != samples:
+            raise InputError.wrong_sample(
+                f"{name} has {total} records, and {samples} prove the mechanism; give the counts of these"
+            )
+        if not self.is_proved_by(counts):
+            raise InputError.wrong_sample(
+                f"{name} has the counts of other records than those that prove the mechanism: the SHA-256 of the "
+                "evidence differs; give the counts that `design --evidence` wrote"
+            )
+        return {string: count / total for string, count in counts.items()}
+
+    def checked_reference(self, shares: Mapping[str, float] | None) -> dict[str, float] | None:
+        """Return the shares of a reference, if there is one, after checking them as `reference_of` does."""
+        if shares is None:
+            return None
+        if not all(isinstance(share, Real) and 0 <= share <= 1 for share in shares.values()):
+            raise InputError.not_probabilities("the reference has what is no share, 0 to 1; give WindowDesign.shares")
+        counts = {string: round(share * self.promise.samples) for string, share in shares.items()}
+        return self.reference_of(counted(counts, self.form))
 
     @abstractmethod
     def save(self, path: str | os.PathLike[str], *, evidence: Any = True) -> None:

@@ -172,7 +172,7 @@ class WindowMechanism(StringReporting):
 
         It is infinite where some window holds none of them; strings are in the normal form.
         """
-        evidence = self.layout.evidence(counts, self.promise.units(in_part=self.layout.heavy is not None))
+        evidence = self._evidence_of(counts)
         least = [int(one.sums(loads).min()) for one, loads in zip(self.windows, evidence, strict=True)]
         if not self.promise.floor and not all(least):
             return math.inf
@@ -335,8 +335,14 @@ class WindowMechanism(StringReporting):
             raise GuaranteeError.guarantee_false(
                 f"the sample has {sum(counts.values())} records, and the file was made from {self.promise.samples}"
             )
-        units = self.promise.units(in_part=self.layout.heavy is not None)
-        return replace(self, evidence=self.layout.evidence(counts, units), held=None)
+        return replace(self, evidence=self._evidence_of(counts), held=None)
+
+    def is_proved_by(self, counts: Mapping[str, int]) -> bool:
+        """Return whether the SHA-256 of the evidence is that of a sample, whose strings are in the normal form."""
+        return digest_of(self._evidence_of(counts)) == self.digest
+
+    def _evidence_of(self, counts: Mapping[str, int]) -> Integers:
+        return self.layout.evidence(counts, self.promise.units(in_part=self.layout.heavy is not None))
 
     def _held(self) -> tuple[Integers, ...]:
         if self.held is None:

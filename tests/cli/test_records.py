@@ -566,6 +566,8 @@ def test_columns_of_any_strings_are_reported_by_windows(here, command):
         tables["word"]["frequencies"], truths, tables["word"]["standard_errors"], strict=True
     ):
         assert abs(share - truth) < 5 * error
+    Path("e.csv").write_text(Path("e.csv").read_text().replace("w1,", "made up,"))
+    assert "[wrong-sample]" in command("estimate", "w.csv", *asked)[2]
     assert "no table   of word" in command("estimate", "w.csv", "--mechanism", "w.json")[1]
     for command_line in (
         ("analyze", "w.json", "--data", "words.csv"),

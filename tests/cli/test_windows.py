@@ -174,7 +174,7 @@ def test_what_windows_do_not_do_is_refused(command, two_levels):
         ((*source, "words.json"), "usage"),
         ((*source, "m.json", *candidates), "usage"),
         ((*source, "words.json", *candidates, "--confidence", "1"), "out-of-range"),
-        ((*source, "words.json", *candidates[:3], "earlier.csv"), "wrong-size"),
+        ((*source, "words.json", *candidates[:3], "earlier.csv"), "wrong-sample"),
         (("verify", "m.json", "--counts", "counts.csv"), "usage"),
         (("verify", "words.json", "--tail", "0.5"), "set-not-accepted"),
     ):
@@ -352,6 +352,36 @@ def test_reports_of_strings_are_planned(command):
         for level in ("0.95", "0.9999999999999999")
     )
     assert near_1 / wide == pytest.approx((quantile(2.0**-54, 20) / quantile(0.025, 20)) ** 2, rel=1e-3)
+
+
+def test_the_counts_of_other_records_are_no_reference(command):
+    """Of as many records, so that their number tells nothing; the estimates would be false."""
+    for made, mechanism in ((design, "words.json"), (prefixes, "prefixes.json")):
+        assert made(command, output=mechanism)[0] == 0
+        assert privatize(command, mechanism=mechanism, output=f"{mechanism}.csv")[0] == 0
+    for source, name in (("counts.csv", "changed.csv"), ("part.csv", "others.csv")):
+        Path(name).write_text(Path(source).read_text().replace("s0,", "made up,"))
+    search = ("heavy-hitters", "prefixes.json.csv", "--column", "word", "--mechanism", "prefixes.json")
+    for arguments in (
+        (
+            "estimate",
+            "words.json.csv",
+            "--column",
+            "word",
+            "--mechanism",
+            "words.json",
+            "--candidates",
+            "candidates.txt",
+        ),
+        ("compare", "words.json"),
+        ("plan", "--mechanism", "words.json", "--reports", "100"),
+        search,
+    ):
+        file = "others.csv" if arguments is search else "changed.csv"
+        status, _, err = command(*arguments, "--reference", file)
+        assert status == 2, arguments
+        assert f"{file} has the counts of other records" in err
+        assert "[wrong-sample]" in err
 
 
 def test_options_for_windows_are_refused_for_matrices(command):

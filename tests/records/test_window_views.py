@@ -141,6 +141,14 @@ def test_files_come_back_and_lies_in_them_are_found(mechanism, monkeypatch, tmp_
     assert told(table) == 1
 
 
+def test_the_shares_of_other_samples_are_no_reference(mechanism):
+    reports = mechanism.privatize({"word": ["word1"] * 50, "sex": ["f"] * 50}, np.random.default_rng(1))
+    shares = {name: n / sum(WORDS.values()) for name, n in WORDS.items()}
+    swapped = shares | {"word1": shares["word2"], "word2": shares["word1"]}
+    with raises("wrong-sample"):
+        estimate_records(reports, mechanism, candidates={"word": ["word1"]}, references={"word": swapped})
+
+
 def test_permanent_reports_are_those_of_the_windows_under_a_fingerprint_of_the_view(mechanism):
     key, ids = Key(bytes(range(32))), [f"p{k}" for k in range(400)]
     words = [f"w{k % 7}" for k in range(400)]

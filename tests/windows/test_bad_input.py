@@ -7,11 +7,21 @@ import pytest
 from refusals import raises
 
 from mechdesign.errors import InputError, LimitError
-from mechdesign.windows import design_windows, estimate_strings, split_sample
+from mechdesign.windows import (
+    compare_strings,
+    design_prefix_windows,
+    design_windows,
+    estimate_string_groups,
+    estimate_strings,
+    heavy_hitters,
+    split_sample,
+)
 from mechdesign.windows.columns_of_strings import count_strings
 from mechdesign.windows.strings import normal
 from tests.windows.worlds import COUNTS, EARLIER, designed
 
+TOTAL = sum(COUNTS.values())
+SHARES = {name: n / TOTAL for name, n in COUNTS.items()}
 LONG = "x" * 10**6
 
 
@@ -121,7 +131,7 @@ def test_one_string_with_nine_tenths_of_the_mass(epsilon):
 def test_candidates_twice_are_refused_in_their_normal_form(mechanism):
     reports = mechanism.privatize(["s0"] * 10, np.random.default_rng(1))
     for twice in (["a", "a"], ["1", 1], ["Caf\u00e9", "Cafe\u0301"], ["a", " a"]):
-        for reference in ({}, None):
+        for reference in (SHARES, None):
             with raises("label-twice", "stands twice"):
                 estimate_strings(reports, mechanism, twice, reference)
 
@@ -130,13 +140,38 @@ def test_reports_of_another_file_are_refused_by_their_tag(mechanism):
     other = designed(seeds=3, epsilon=2).mechanism
     reports = other.privatize(["s0"] * 10, np.random.default_rng(1))
     with raises("wrong-mechanism", mechanism.fingerprint[:5]):
-        estimate_strings(reports, mechanism, ["s0"], {})
+        estimate_strings(reports, mechanism, ["s0"])
     for wrong in ([0], [-1], [2**62]):
         with raises("wrong-mechanism", "reports"):
-            estimate_strings(np.array(wrong), mechanism, ["s0"], {})
+            estimate_strings(np.array(wrong), mechanism, ["s0"])
     for wrong in (np.array([0.5]), np.array(["a"]), np.array([[1]])):
         with raises("wrong-type", "whole numbers"):
-            estimate_strings(wrong, mechanism, ["s0"], {})
+            estimate_strings(wrong, mechanism, ["s0"])
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "what"),
+    [
+        ({"s0": SHARES["s1"], "s1": SHARES["s0"]}, "wrong-sample", "SHA-256"),
+        ({"s0": 0.0, "made up": SHARES["s0"]}, "wrong-sample", "SHA-256"),
+        ({"s0": 0.0}, "wrong-sample", f"has {TOTAL - COUNTS['s0']} records, and {TOTAL} prove"),
+        (dict(COUNTS), "not-probabilities", "WindowDesign.shares"),
+        ({"s0": float("nan")}, "not-probabilities", "0 to 1"),
+        ({"s0": "0.1"}, "not-probabilities", "0 to 1"),
+    ],
+)
+def test_the_reference_of_other_samples_is_refused_by_all_that_take_one(mechanism, change, code, what):
+    reports, prefixes = mechanism.privatize(["s0"] * 10), design_prefix_windows(COUNTS, 1, (1, 2), known=True, seeds=2)
+    found = prefixes.mechanism.privatize(["s0"] * 10)
+    for act in (
+        lambda shares: estimate_strings(reports, mechanism, ["s0"], shares),
+        lambda shares: estimate_string_groups(reports, ["a"] * 10, mechanism, ["s0"], shares),
+        lambda shares: compare_strings(mechanism, shares),
+        lambda shares: heavy_hitters(found, prefixes.mechanism, shares, kept=2),
+    ):
+        act(dict(reversed(SHARES.items())))
+        with raises(code, what):
+            act(SHARES | change)
 
 
 def test_a_file_of_another_version_is_refused(mechanism, tmp_path):
