@@ -14,8 +14,15 @@ from mechdesign.cli.output import print_facts
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.shared_options import WHOLE
 from mechdesign.cli.source import Source
-from mechdesign.cli.windows_sample import Sample, StringsPromised, csv_table, decorated, refuse_given, refuse_others
-from mechdesign.data.counts import read_counts
+from mechdesign.cli.windows_sample import (
+    Sample,
+    StringsPromised,
+    csv_table,
+    decorated,
+    refuse_given,
+    refuse_others,
+    string_counts,
+)
 from mechdesign.data.fields import Number
 from mechdesign.data.files import STANDARD, accepted_ending, write_atomically
 
@@ -124,7 +131,7 @@ def options_of_windows(options: WindowOptions) -> dict[str, Any]:
 
     heavy = options.heavy
     about = {name: getattr(options, name) for name in ("split", "seeds", "buckets", "one_layer", "master")}
-    about["heavy"] = None if heavy is None else SeparateCounts(read_counts(heavy), f"the file {heavy}")
+    about["heavy"] = None if heavy is None else SeparateCounts(string_counts(heavy), f"the file {heavy}")
     return given(**about) | {"any_seed": options.any_seed, "form": options.form}
 
 
@@ -149,7 +156,7 @@ def design_strings(options: WindowOptions, source: Source, output: str | None, *
         progress("counting strings")
         counts, heavy = sample.counts(options.form), None
         if options.heavy is not None:
-            heavy = SeparateCounts(read_counts(options.heavy, header=sample.header), f"the file {options.heavy}")
+            heavy = SeparateCounts(string_counts(options.heavy, header=sample.header), f"the file {options.heavy}")
         if options.split is not None:
             split = split_sample(counts, options.split, form=options.form)
             counts, heavy = split.evidence, split.heavy

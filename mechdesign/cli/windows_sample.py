@@ -15,6 +15,7 @@ from mechdesign.cli.json_output import Nearest, Printed, Whole
 from mechdesign.data.counts import read_counts
 from mechdesign.data.fields import Number
 from mechdesign.data.inputs import readable
+from mechdesign.errors import InputError
 
 if TYPE_CHECKING:
     from mechdesign.windows.strings import Form
@@ -43,7 +44,6 @@ class Sample:
     table: str | None
     column: str | None
     header: bool
-    missing: str | None = None
 
     def __post_init__(self) -> None:
         if self.data is not None and self.table is not None:
@@ -67,9 +67,16 @@ class Sample:
 
         if self.data is not None and self.column is not None:
             with readable(self.data) as place:
-                return count_strings(place, self.column, form, header=self.header, missing=self.missing)
+                return count_strings(place, self.column, form, header=self.header)
         with readable(self.table or "") as place:
-            return read_counts(place, header=self.header)
+            return string_counts(place, header=self.header)
+
+
+def string_counts(path: Any, *, header: bool = True) -> dict[str, int]:
+    """Return the counts of a CSV file by string, which may be longer than labels, and hold line ends."""
+    from mechdesign.windows.strings import as_given
+
+    return read_counts(path, header=header, label=as_given)
 
 
 reference_option = click.option(
@@ -141,14 +148,25 @@ def reference_shares(path: str, mechanism: Any) -> dict[str, float]:
     """Return the shares of strings among the samples that prove, from the file of their counts."""
     from mechdesign.windows.strings import counted
 
-    shares: dict[str, float] = mechanism.reference_of(counted(read_counts(path), mechanism.form), path)
+    shares: dict[str, float] = mechanism.reference_of(counted(string_counts(path), mechanism.form), path)
     return shares
 
 
 def csv_table(header: Sequence[str], rows: Any) -> bytes:
-    """Return a table as CSV in UTF-8."""
+    """Return a table as CSV in UTF-8, which is read back as it is.
+
+    Raises
+    ------
+    InputError
+        For a NUL character, which no CSV file holds.
+    """
     lines = io.StringIO(newline="")
-    writer = csv.writer(lines, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return lines.getvalue().encode()
+    plain = csv.writer(lines, lineterminator="\n")
+    quoted = csv.writer(lines, lineterminator="\n", quoting=csv.QUOTE_ALL)  # a writer leaves CR without quotes
+    for row in (header, *rows):
+        (quoted if any("\r" in str(field) for field in row) else plain).writerow(row)
+    if "\0" in (table := lines.getvalue()):
+        raise InputError.bad_label(
+            "a string holds a NUL character, which no CSV file holds; take it out of the records"
+        )
+    return table.encode()

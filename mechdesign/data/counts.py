@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from numbers import Number
 from typing import Any
 
@@ -177,13 +177,15 @@ def with_unseen(counts: Mapping[str, int], labels: Iterable[object]) -> dict[str
     return dict(counts) | dict.fromkeys(unseen, 0)
 
 
-def _label_of(value: object, place: str, *parts: object, show_values: bool) -> str:
+def _label_of(
+    value: object, place: str, *parts: object, show_values: bool, label: Callable[[object], str] = canonical_label
+) -> str:
     """Return a value as a label; the message that refuses it prints it only with ``show_values``.
 
     The place, a format, is filled with its parts only for a message, since that would take as long as the checks.
     """
     try:
-        return canonical_label(value)
+        return label(value)
     except InputError as error:
         where = place.format(*parts)
         if show_values:
@@ -201,7 +203,13 @@ def _shown(value: object, show_values: bool) -> str:  # noqa: FBT001 - as it is 
     return f": {shorten(value)}" if show_values else " (show_values prints it)"
 
 
-def read_counts(path: str | os.PathLike[str], *, header: bool = True, show_values: bool = False) -> dict[str, int]:
+def read_counts(
+    path: str | os.PathLike[str],
+    *,
+    header: bool = True,
+    show_values: bool = False,
+    label: Callable[[object], str] = canonical_label,
+) -> dict[str, int]:
     """Read a CSV file of two columns, label and count, in the order of the file.
 
     Parameters
@@ -214,6 +222,8 @@ def read_counts(path: str | os.PathLike[str], *, header: bool = True, show_value
         refused as a header, since it would be lost.
     show_values : bool
         Whether messages print what stands in a line that is refused; without it they name the line alone.
+    label : callable
+        Returns what a label is taken for, or refuses it.
 
     Raises
     ------
@@ -222,18 +232,25 @@ def read_counts(path: str | os.PathLike[str], *, header: bool = True, show_value
         the column is that of excesses, which `histogram top-k` writes.
     """
     accepted = "two, a label and its count, separated by a comma"
-    _, counts = read_labelled_counts(path, 1, "label", accepted, header=header, show_values=show_values)
+    _, counts = read_labelled_counts(path, 1, "label", accepted, header=header, show_values=show_values, label=label)
     return {label: count for (label,), count in counts.items()}
 
 
 def read_labelled_counts(
-    path: str | os.PathLike[str], labels: int, what: str, accepted: str, *, header: bool, show_values: bool
+    path: str | os.PathLike[str],
+    labels: int,
+    what: str,
+    accepted: str,
+    *,
+    header: bool,
+    show_values: bool,
+    label: Callable[[object], str] = canonical_label,
 ) -> tuple[list[str], dict[tuple[str, ...], int]]:
     """Read a CSV file whose last column is a count and whose others are labels.
 
     Parameters
     ----------
-    path, header, show_values
+    path, header, show_values, label
         As for `read_counts`.
     labels : int
         How many labels a line has.
@@ -278,8 +295,8 @@ def read_labelled_counts(
                 "accepted: a whole number from 0 to 10^15, without separators or decimals"
             )
         known = tuple(
-            _label_of(label, "{}, line {}: the {} field", path, line, ordinal, show_values=show_values)
-            for label, ordinal in zip(given, _ORDINALS, strict=False)
+            _label_of(field, "{}, line {}: the {} field", path, line, ordinal, show_values=show_values, label=label)
+            for field, ordinal in zip(given, _ORDINALS, strict=False)
         )
         if known in counts:
             twice = _shown(",".join(given), show_values)

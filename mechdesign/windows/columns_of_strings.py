@@ -20,6 +20,7 @@ from mechdesign.windows.strings import Form, normal
 TAG_DIGITS = 5  # hexadecimal digits of a fingerprint in a report
 FIRST_REPORT = 1 << 52
 _PLACE = 1 << 32  # of the tag
+_OF_SAMPLES = "leave such records out of the sample, or write a word in them that stands for no answer"
 
 
 class WindowNames(Sequence[str]):
@@ -63,6 +64,7 @@ class StringColumn:
     missing: str | None = None
     where: Callable[[int], str] = "records[{}]".format
     show_values: bool = False
+    advice: str = "name what missing values are taken for (missing)"
 
     def codes(self, texts: Sequence[str]) -> Any:
         """Return the fingerprint of each string, which is in the normal form."""
@@ -94,7 +96,7 @@ class StringColumn:
     def _normal(self, text: str | None) -> str:
         if text is None or not text.strip():
             if self.missing is None:
-                raise InputError.missing_value("it is missing; name what missing values are taken for (missing)")
+                raise InputError.missing_value(f"it is missing; {self.advice}")
             text = self.missing
         return normal(text, self.form)
 
@@ -147,9 +149,7 @@ def _encoded(records: Any, where: Callable[[int], str]) -> tuple[list[str | None
     return [*texts, None], records.indices.cast(pa.int64()).fill_null(len(texts)).to_numpy()
 
 
-def count_strings(
-    path: str | os.PathLike[str], column: str, form: Form, *, header: bool = True, missing: str | None = None
-) -> dict[str, int]:
+def count_strings(path: str | os.PathLike[str], column: str, form: Form, *, header: bool = True) -> dict[str, int]:
     """Count the strings of a column of a file, or of the files of a folder, in batches.
 
     Parameters
@@ -162,8 +162,6 @@ def count_strings(
         The normal form of strings.
     header : bool
         Whether the first line of a CSV file names the columns.
-    missing : str, optional
-        What missing values are taken for; without it they are refused.
 
     Raises
     ------
@@ -177,7 +175,7 @@ def count_strings(
         (records,) = batch.columns
         if pa.types.is_integer(records.type):
             records = records.cast(pa.string())
-        texts, indices = StringColumn(form, missing, batch.record).texts(records)
+        texts, indices = StringColumn(form, None, batch.record, advice=_OF_SAMPLES).texts(records)
         for text, count in zip(texts, np.bincount(indices).tolist(), strict=True):
             found[text] += count
     return dict(found)

@@ -51,6 +51,12 @@ def normal(string: object, form: Form = "nfc") -> str:
     return found
 
 
+def as_given(string: object) -> str:
+    """Return a string as it is, after checking that it has a normal form: what counts by string are read with."""
+    normal(string)
+    return str(string)
+
+
 def counted(sample: Mapping[Any, Any] | Iterable[Any], form: Form) -> dict[str, int]:
     """Return how often each string occurs, from counts by string or from the strings of a sample.
 

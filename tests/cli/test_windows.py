@@ -5,9 +5,11 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from command_options import replaced
 from pages import well_made
+from pyarrow import parquet
 
 from mechdesign.windows import WindowMechanism
 from mechdesign.windows.string_estimates import quantile
@@ -382,6 +384,49 @@ def test_the_counts_of_other_records_are_no_reference(command):
         assert status == 2, arguments
         assert f"{file} has the counts of other records" in err
         assert "[wrong-sample]" in err
+
+
+def test_evidence_of_strings_that_no_label_is_comes_back(here, command):
+    odd = [
+        "a\nb",
+        "a\r\nb",
+        "a\rb",
+        "a\tb",
+        "a\x85b",
+        "\x7f",
+        "x" * 5_000,
+        'q"uo"te',
+        "com,ma",
+        "\ufeffbom",
+        "=1",
+        "01",
+    ]
+    with Path("odd.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, quoting=csv.QUOTE_ALL).writerows([["word"], *([word] for word in odd * 300)])
+    columns = ("--data", "odd.csv", "--column", "word")
+    wanted = ("--split", "1/5", "--evidence", "part.csv", "--epsilon", "2")
+    assert design(command, *wanted, source=columns)[0] == 0
+    assert command("verify", "words.json", "--counts", "part.csv")[0] == 0
+    assert privatize(command, file="odd.csv")[0] == 0
+    status, _, err = estimate(command, reference="part.csv")
+    assert (status, err) == (0, "")
+    again = design(command, "--heavy", "part.csv", source=("--counts", "part.csv"))
+    assert "sample-proves-itself" in again[2]  # both are read
+
+
+def test_evidence_that_no_csv_file_holds_is_refused_before_anything_is_written(here, command):
+    parquet.write_table(pa.table({"word": ["s0", "s1", "a\0b"] * 400}), "nul.parquet")
+    status, _, err = design(command, "--evidence", "part.csv", source=("--data", "nul.parquet", "--column", "word"))
+    assert (status, "NUL character" in err) == (2, True)
+    assert not Path("part.csv").exists()
+    assert not Path("words.json").exists()
+
+
+def test_a_missing_string_of_a_sample_has_advice_that_design_takes(here, command):
+    Path("gap.csv").write_text('word\na\n""\n')
+    status, _, err = design(command, source=("--data", "gap.csv", "--column", "word"))
+    assert (status, "record 2: it is missing; leave such records out" in err) == (2, True)
+    assert "--missing" not in err
 
 
 def test_options_for_windows_are_refused_for_matrices(command):
