@@ -52,7 +52,7 @@ def interrupted_at(start, number=signal.SIGINT):
 @pytest.mark.parametrize(
     ("known", "objective", "start"),
     [
-        (BALL, md.EstimationError(), "interior point 1:"),
+        (BALL, md.EstimationError(), "search round 1:"),
         (BALL, md.EstimationError(), "round 2"),
         (BALL, md.EstimationError(), "proving"),
         (BALL, md.EstimationError(), "computing"),
@@ -176,7 +176,7 @@ entry_point.main()
 """
 
 
-@pytest.mark.parametrize("start", ["interior point 2:", pytest.param("round 1:", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("start", ["search round 2:", pytest.param("round 1:", marks=pytest.mark.slow)])
 def test_the_command_writes_what_an_interrupt_leaves(start, tmp_path):
     counts = "".join(f"level {k},{count}\n" for k, count in enumerate(COUNTS))
     (tmp_path / "counts.csv").write_text("level,count\n" + counts)
