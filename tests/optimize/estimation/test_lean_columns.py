@@ -10,7 +10,7 @@ import pytest
 
 import mechdesign as md
 from mechdesign.errors import SolverError
-from mechdesign.optimize.estimation import column_search, lean_columns
+from mechdesign.optimize.estimation import column_search, generation, lean_columns
 from mechdesign.optimize.estimation.column_search import ColumnSearch
 from mechdesign.optimize.estimation.lean_columns import lean, seconds_to_weigh
 from mechdesign.optimize.estimation.spare_outputs import most_needed
@@ -98,6 +98,37 @@ def test_rounds_that_gain_little_take_more_steps_and_move_less_weight(monkeypatc
     bound = md.estimation_bound(BALL, 1)
     assert finer.value < rounds(12).value
     assert finer.value >= bound
+
+
+@pytest.mark.parametrize(("bound", "waits"), [(0.9995, True), (0.99, False)])
+def test_the_best_weights_are_worth_any_wait_where_the_gap_is_small(found, bound, waits, monkeypatch):
+    given = []
+
+    def observed(held, workload, prior, seconds, deadline):
+        given.append(seconds)
+        return lean(held, workload, prior, seconds, deadline)
+
+    monkeypatch.setattr(generation, "lean", observed)
+    value = lean(found, np.eye(N), BALL.prior, math.inf, None).value
+    goal = generation.Goal(bound * value, 1e-6)
+    generation.generate(BALL, math.e, np.eye(N), np.random.default_rng(0), goal=goal)
+    assert [math.isinf(seconds) for seconds in given] == [waits]
+
+
+@pytest.mark.parametrize(("seconds", "kept"), [(1_000, True), (0.5, False)])
+def test_time_is_kept_for_the_best_weights_where_they_take_a_part_of_it(seconds, kept, monkeypatch):
+    stops = []
+
+    def observed(values, goal, deadline, window):
+        stops.append(deadline)
+        return ""
+
+    monkeypatch.setattr(generation, "_why_stop", observed)
+    monkeypatch.setattr(generation, "seconds_to_weigh", lambda _size: 100.0)
+    monkeypatch.setattr(generation, "_TO_CUT", 0.0)
+    deadline = time.monotonic() + seconds
+    generation.generate(BALL, math.e, np.eye(N), np.random.default_rng(0), deadline=deadline)
+    assert stops == [pytest.approx(deadline - 100 * kept)]
 
 
 @pytest.mark.parametrize("counts", [[1_000 // k for k in range(1, 21)], [3**k for k in range(17)]])
