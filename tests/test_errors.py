@@ -590,6 +590,12 @@ def wrong_mechanism(patch):
     md.estimate_frequencies({"y1-00c0de": 5}, mechanism())
 
 
+@provokes("the reference has 20 records, and 30 prove the mechanism; give the counts of these")
+def wrong_sample(patch):
+    windows = md.windows.design_windows({"a": 20, "b": 10}, 1, known=True, seeds=2, buckets=8).mechanism
+    md.windows.estimate_strings(windows.privatize(["a"]), windows, ["a"], {"a": 2 / 3})
+
+
 @provokes(
     "a key does not leave its process, since what is sent to others may be written to logs and disks; give the path "
     "of its file, or KeyFile(path, attribute), which each process reads"

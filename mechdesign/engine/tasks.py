@@ -94,11 +94,13 @@ def _submitted(executor: Executor, function: Callable[[Item], Result], item: Ite
         return executor.submit(function, item)
     except Exception as error:
         if isinstance(error, RuntimeError) and _is_importing_the_script():
-            # What started this process says the rest. An error would print a traceback for each process.
-            raise SystemExit(
+            # What started this process says the rest. An error would print a traceback for each process. The line is
+            # written at once, as other processes write theirs: SystemExit would write its end by itself.
+            sys.stderr.write(
                 "mechdesign: each new process imports the script, which would start processes again; put what the "
-                'script runs under if __name__ == "__main__":'
-            ) from None
+                'script runs under if __name__ == "__main__":\n'
+            )
+            raise SystemExit(1) from None
         if isinstance(error, RuntimeError) or is_of_dask(error):  # a pool or a client that is broken or shut down
             raise _ended(error) from error
         raise

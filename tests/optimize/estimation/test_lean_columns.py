@@ -12,6 +12,7 @@ import mechdesign as md
 from mechdesign.errors import SolverError
 from mechdesign.optimize.estimation import column_search, generation, lean_columns
 from mechdesign.optimize.estimation.column_search import ColumnSearch
+from mechdesign.optimize.estimation.interior_point import solve
 from mechdesign.optimize.estimation.lean_columns import lean, seconds_to_weigh
 from mechdesign.optimize.estimation.spare_outputs import most_needed
 
@@ -43,14 +44,21 @@ def test_the_best_weights_of_few_columns_are_no_worse_than_those_of_all_columns(
     check(best)
     assert most_needed(N) <= best.weights.size <= 1.25 * most_needed(N) < found.weights.size
     assert best.value <= found.value
+    again = solve(best.columns, BALL.prior, np.eye(N), 1e-9, best.weights).value
+    assert again == pytest.approx(best.value, rel=2e-6)
 
 
 @pytest.mark.parametrize(("seconds", "left"), [(0.0, 1_000), (math.inf, 0)])
-def test_without_time_no_more_columns_stay_than_are_ever_needed(found, seconds, left):
+def test_without_time_no_more_columns_stay_than_are_ever_needed(found, seconds, left, monkeypatch):
+    monkeypatch.setattr(lean_columns, "solve", None)  # which is not called
     best = lean(found, np.eye(N), BALL.prior, seconds, time.monotonic() + left)
     check(best)
     assert best.weights.size <= most_needed(N)
-    assert lean(found, np.eye(N), BALL.prior, math.inf, None).value < best.value < 1.02 * found.value
+    assert best.value < 1.02 * found.value
+    steps = [0] if left == 0 else [0, 30]  # and 300 where there is time
+    program, most = column_search.ErrorOfColumns(np.eye(N)), most_needed(N)
+    fewer = [program.cut(found, most, steps=number).value for number in steps]
+    assert best.value < min(fewer) if left else best.value == pytest.approx(fewer[0], rel=1e-9)
 
 
 def test_interior_points_that_fail_leave_the_columns_of_steps(found, monkeypatch):
@@ -69,7 +77,8 @@ def test_a_column_of_no_weight_is_left_out(found):
     lighter = column_search.ErrorOfColumns(np.eye(N)).reweighted(found.columns, weights, 0)
     best = lean(lighter, np.eye(N), BALL.prior, 0.0, None)
     check(best)
-    assert best.weights.min() > 1e-12
+    assert (best.weights * best.columns.max(axis=0)).min() > 9e-10
+    assert (weights * found.columns.max(axis=0)).min() < 1e-12
 
 
 def test_more_symbols_take_longer_and_more_than_100_are_never_weighed():
@@ -80,12 +89,14 @@ def test_more_symbols_take_longer_and_more_than_100_are_never_weighed():
 
 
 def test_rounds_that_gain_little_take_more_steps_and_move_less_weight(monkeypatch):
-    """The sums of weights that new columns begin with, and the numbers of steps."""
-    steps = []
+    """The weights that new columns begin with, and the numbers of steps; a hundred columns a symbol stay."""
+    steps, shares, sizes = [], [], []
     real = column_search.ErrorOfColumns.reweighted
 
     def observed(self, columns, weights, number, deadline=None):
         steps.append(number)
+        shares.append(weights[weights == weights[-1]].sum() / weights.sum())  # new columns stand last
+        sizes.append(weights.size)
         return real(self, columns, weights, number, deadline)
 
     monkeypatch.setattr(column_search.ErrorOfColumns, "reweighted", observed)
@@ -93,6 +104,9 @@ def test_rounds_that_gain_little_take_more_steps_and_move_less_weight(monkeypatc
     assert steps[:2] == [10, 10]
     assert steps == sorted(steps)
     assert steps[-1] == 100
+    assert 0.05 < shares[1] <= 0.1 + 1e-9  # copies of columns held are held already
+    assert shares[-1] <= 0.01 + 1e-9
+    assert max(sizes[1:]) <= 110 * N < sizes[0]
     monkeypatch.setattr(column_search, "_LEAST_NEW", column_search._NEW)
     monkeypatch.setattr(column_search, "_MOST_STEPS", 10)
     bound = md.estimation_bound(BALL, 1)
