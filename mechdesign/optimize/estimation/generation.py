@@ -230,7 +230,8 @@ def _multiplied(
     if best is None:
         return None
     is_close = best.value - goal.bound <= _CLOSE * best.value
-    best = lean(best, workload, prior, np.inf if is_close else _OF_SEARCH * (time.monotonic() - start), deadline)
+    worth = np.inf if is_close else _OF_SEARCH * (time.monotonic() - start)
+    best = lean(best, workload, prior, worth, deadline, progress)
     matrix: Floats = best.columns * best.weights
     result = Generated(matrix, best.multipliers, best.M, best.value, len(values), stopped or "")
     return _or_at_once(result, search)

@@ -8,6 +8,7 @@ there is no time for it, no more than N(N+1)/2 stay at once, with weights of mul
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 
 import numpy as np
@@ -39,7 +40,12 @@ def seconds_to_weigh(size: int) -> float:
 
 
 def lean(
-    found: WeightedColumns, workload: Floats, prior: Floats, seconds: float, deadline: float | None
+    found: WeightedColumns,
+    workload: Floats,
+    prior: Floats,
+    seconds: float,
+    deadline: float | None,
+    progress: Callable[[str], None] = lambda _line: None,
 ) -> WeightedColumns:
     """Return few of the columns that were found, with better weights.
 
@@ -55,18 +61,23 @@ def lean(
         For how long the best weights are worth the wait.
     deadline : float or None
         When to stop, as a time of `time.monotonic`.
+    progress : callable
+        Called with a line before the best weights are computed.
     """
     program, N = ErrorOfColumns(workload), prior.size
     left = seconds_left(deadline) if is_limited(deadline) else np.inf
     if seconds_to_weigh(N) <= min(seconds, left):
         held = program.cut(found, _to_weigh(N))
+        progress(f"computing the best weights of {held.weights.size} columns")
         with suppress(SolverError):
             point = solve(held.columns, prior, workload, _PRECISION, held.weights, deadline, unfinished=True)
             best = _used(program, held.columns, point.weights)
             if best.value < held.value:
                 return best
     kept = program.cut(found, min(max(_KEPT, _KEPT_EACH * N), most_needed(N)), deadline, _STEPS)
-    return _used(program, kept.columns, kept.weights)
+    with suppress(SolverError):
+        return _used(program, kept.columns, kept.weights)
+    return kept
 
 
 def _used(program: ErrorOfColumns, columns: Floats, weights: Floats) -> WeightedColumns:

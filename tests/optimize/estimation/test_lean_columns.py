@@ -40,8 +40,10 @@ def check(best):
 
 
 def test_the_best_weights_of_few_columns_are_no_worse_than_those_of_all_columns(found):
-    best = lean(found, np.eye(N), BALL.prior, math.inf, None)
+    lines = []
+    best = lean(found, np.eye(N), BALL.prior, math.inf, None, lines.append)
     check(best)
+    assert lines == ["computing the best weights of 262 columns"]
     assert most_needed(N) <= best.weights.size <= 1.25 * most_needed(N) < found.weights.size
     assert best.value <= found.value
     again = solve(best.columns, BALL.prior, np.eye(N), 1e-9, best.weights).value
@@ -118,9 +120,9 @@ def test_rounds_that_gain_little_take_more_steps_and_move_less_weight(monkeypatc
 def test_the_best_weights_are_worth_any_wait_where_the_gap_is_small(found, bound, waits, monkeypatch):
     given = []
 
-    def observed(held, workload, prior, seconds, deadline):
+    def observed(held, workload, prior, seconds, *rest):
         given.append(seconds)
-        return lean(held, workload, prior, seconds, deadline)
+        return lean(held, workload, prior, seconds, *rest)
 
     monkeypatch.setattr(generation, "lean", observed)
     value = lean(found, np.eye(N), BALL.prior, math.inf, None).value
