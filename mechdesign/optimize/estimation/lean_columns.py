@@ -2,8 +2,8 @@
 
 Such a search holds some thousands of columns, and N(N+1)/2 are enough for the least error (`spare_outputs`). Light
 columns leave until a quarter more than these are left, for which interior points take seconds. Their best weights have
-hardly a greater error than those of all columns, and what can be spared is eliminated without loss afterwards. Where
-there is no time for it, no more than N(N+1)/2 stay at once, with weights of multiplicative steps.
+hardly a greater error than those of all columns, and what can be spared is eliminated without loss. Where there is no
+time for it, no more than N(N+1)/2 stay at once, with weights of multiplicative steps.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ import numpy as np
 from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats
 from mechdesign.optimize.deadline import is_limited, seconds_left
+from mechdesign.optimize.estimation.few_outputs import scaled
 from mechdesign.optimize.estimation.interior_point import seconds_of_steps, solve
-from mechdesign.optimize.estimation.spare_outputs import most_needed, seconds_to_spare
+from mechdesign.optimize.estimation.spare_outputs import most_needed, seconds_to_spare, without_spare_outputs
 from mechdesign.optimize.estimation.weighted_columns import ErrorOfColumns, WeightedColumns
 
 _MORE = 1.25  # times the columns that are enough: for interior points
@@ -73,7 +74,7 @@ def lean(
             point = solve(held.columns, prior, workload, _PRECISION, held.weights, deadline, unfinished=True)
             best = _used(program, held.columns, point.weights)
             if best.value < held.value:
-                return best
+                return program.evaluated(*scaled(without_spare_outputs(best.columns * best.weights, prior), prior))
     kept = program.cut(found, min(max(_KEPT, _KEPT_EACH * N), most_needed(N)), deadline, _STEPS)
     with suppress(SolverError):
         return _used(program, kept.columns, kept.weights)
