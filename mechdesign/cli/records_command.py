@@ -26,6 +26,7 @@ from mechdesign.data.files import STANDARD, accepted_ending, write_atomically
 from mechdesign.data.reading import read_bounded
 from mechdesign.display.numbers import near, percent, text_below
 from mechdesign.errors import InputError, LimitError, shorten
+from mechdesign.numerics.arrays import float_of
 from mechdesign.numerics.exact import rational
 
 if TYPE_CHECKING:
@@ -279,7 +280,7 @@ def _views_of_files(
         "bins": {name: _bins(name, text) for name, text in _named(options.bins, "--bins")},
         "workloads": dict(_named(options.queries, "--queries")),
         "values": {
-            name: float(rational(text, f"--value of {name!r}")) for name, text in _named(options.value, "--value")
+            name: float_of(rational(text, f"--value of {name!r}")) for name, text in _named(options.value, "--value")
         },
         "strings": dict.fromkeys(options.strings, windows),
         "side": options.side,

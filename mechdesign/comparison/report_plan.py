@@ -56,9 +56,9 @@ class Precision:
     interval: Fraction | None
     confidence: float
 
-    @classmethod
+    @staticmethod
     def of(
-        cls, reports: object = None, standard_error: object = None, interval: object = None, confidence: object = 0.95
+        reports: object = None, standard_error: object = None, interval: object = None, confidence: object = 0.95
     ) -> Precision:
         """Return what is given, checked, as `plan_reports` takes it.
 
@@ -78,7 +78,7 @@ class Precision:
             raise InputError.conflicting_arguments(
                 f"{len(names)} of {', '.join(given)} are given; give one, and what belongs to it is computed"
             )
-        return cls(
+        return Precision(
             None if reports is None else _checked_reports(reports),
             _checked_width("the standard error", standard_error),
             _checked_width("half the width of the interval", interval),
@@ -128,20 +128,12 @@ def _checked_confidence(value: object) -> float:
 class ReportPlan(Precision):
     """Numbers of reports and precisions of estimates, for several mechanisms at the same epsilon.
 
-    Exactly one of `reports`, `standard_error` and `interval` was given.
-
     Attributes
     ----------
+    reports, standard_error, interval, confidence
+        What was asked for: a number of reports, a standard error, or the half-width of an interval and its confidence.
     problem : DesignProblem
         What the mechanisms are compared for; its objective names the queries.
-    reports : int or None
-        The number of reports.
-    standard_error : Fraction or None
-        The standard error that is wanted.
-    interval : Fraction or None
-        The half-width of a confidence interval that is wanted.
-    confidence : float
-        The confidence of intervals.
     mechanisms : tuple of Compared
         The mechanism or design that was given first, then the best design for estimation if that is another one, the
         best mechanism under local differential privacy, subset selection, and k-ary randomized response.

@@ -73,8 +73,11 @@ class NumberBins:
         (30.0, 50.0)
         """
         ordered = np.sort(np.asarray(numbers, dtype=np.float64))
-        if bins < 2 or not len(ordered):
-            raise InputError.out_of_range(f"{bins} bins of {len(ordered)} numbers; give two bins at least, and numbers")
+        if not 2 <= bins <= _MOST_EDGES + 1 or not len(ordered):
+            raise InputError.out_of_range(
+                f"{shorten(bins)} bins of {len(ordered)} numbers; give two bins at least, at most {_MOST_EDGES + 1:,}, "
+                "and numbers"
+            )
         places = [len(ordered) * k // bins for k in range(1, bins)]
         edges = [edge for edge in np.unique(ordered[places]).tolist() if edge > ordered[0]]
         if not edges:

@@ -422,6 +422,7 @@ def test_options_of_views_that_mean_nothing_are_named(refused, options, shown):
 
 def test_what_a_view_counts_is_in_plain_digits(refused):
     assert "--value of 'sex'" in refused("not-a-number", *DESIGN, "--value", "sex=1_0")
+    assert "the value of the view sex" in refused("out-of-range", *DESIGN, "--value", "sex=1e400")
 
 
 def test_what_a_folder_holds_and_does_not_prove_is_told(command):

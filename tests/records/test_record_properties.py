@@ -104,3 +104,6 @@ def test_bins_of_equal_counts_hold_about_equally_many():
     assert counts.max() < 2 * counts.min()
     with pytest.raises(InputError):
         NumberBins.of_equal_counts([1.0, 1.0], 3)
+    for number in (1, 10_001, 10**22):
+        with pytest.raises(InputError, match="at most 10,000"):
+            NumberBins.of_equal_counts(numbers.tolist(), number)
