@@ -17,7 +17,7 @@ from mechdesign.cli.json_output import Text, Titled, print_output
 from mechdesign.cli.output import print_facts, say
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.records_command import RecordOptions, design_views, record_options
-from mechdesign.cli.shared_options import WHOLE, check_plot, plot_option, time_limit_option, write_plot
+from mechdesign.cli.shared_options import NUMBER, WHOLE, check_plot, plot_option, time_limit_option, write_plot
 from mechdesign.cli.source import Source
 from mechdesign.cli.source_options import source_options
 from mechdesign.cli.streams import print_error
@@ -63,7 +63,7 @@ class DesignOutput(DesignTable, Titled):
 )
 @click.option(
     "--tol",
-    type=float,
+    type=NUMBER,
     help=f"Relative gap to the bound that counts as optimal. [default: {GAP:g}; for an estimation error 1e-4 from 11 "
     "categories on, 0.03 from 17 on (LDP: from 25)]",
 )

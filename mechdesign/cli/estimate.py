@@ -18,7 +18,7 @@ from mechdesign.cli.output import say, show_values_option
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.record_output import Asked, asked_columns, report_names_option
 from mechdesign.cli.record_tables import TableOptions, table_options
-from mechdesign.cli.shared_options import check_plot, engine_options, write_plot
+from mechdesign.cli.shared_options import NUMBER, check_plot, engine_options, write_plot
 from mechdesign.cli.windows_estimate import Candidates, check_candidates, string_options, tell_candidates
 from mechdesign.data.files import STANDARD, accepted_ending, write_atomically
 from mechdesign.data.inputs import readable
@@ -78,7 +78,7 @@ from mechdesign.mechanism.reporting import Deployed
 )
 @click.option(
     "--confidence",
-    type=float,
+    type=NUMBER,
     default=0.95,
     show_default=True,
     help="Level of each interval, strictly between 0 and 1.",

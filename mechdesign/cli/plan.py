@@ -13,7 +13,7 @@ from mechdesign.cli.output import print_facts
 from mechdesign.cli.plan_reports import WANTED, ReportOptions, run_plan_reports
 from mechdesign.cli.records_command import RecordOptions, record_options
 from mechdesign.cli.records_plan import plan_designed
-from mechdesign.cli.shared_options import WHOLE, check_plot, plot_option, time_limit_option, write_plot
+from mechdesign.cli.shared_options import NUMBER, WHOLE, check_plot, plot_option, time_limit_option, write_plot
 from mechdesign.cli.source import Source
 from mechdesign.cli.source_options import bound_option, source_options
 from mechdesign.cli.windows_sample import drift_option, reference_option
@@ -84,7 +84,7 @@ def _source(command: Callable[..., Any]) -> Callable[..., Any]:
 )
 @click.option("--interval", metavar="H", help="With --reports: half the width of a confidence interval of a frequency.")
 @click.option(
-    "--confidence", type=float, metavar="C", help="With --reports: the confidence of intervals. [default: 0.95]"
+    "--confidence", type=NUMBER, metavar="C", help="With --reports: the confidence of intervals. [default: 0.95]"
 )
 @click.option("--mechanism", metavar="M.json", help="With --reports: plan for this mechanism; or give a problem.")
 @reference_option

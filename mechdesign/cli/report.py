@@ -14,6 +14,7 @@ from mechdesign.cli.mechanism_kinds import MOST_BYTES, by_kind, kind_of
 from mechdesign.cli.output import print_facts
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.record_output import side_data_option
+from mechdesign.cli.shared_options import NUMBER
 from mechdesign.cli.windows_sample import refuse_others
 from mechdesign.data.files import accepted_ending, write_atomically
 from mechdesign.data.inputs import readable
@@ -49,7 +50,7 @@ class ReportOutput(Output):
 )
 @click.option(
     "--time-limit",
-    type=float,
+    type=NUMBER,
     metavar="SECONDS",
     default=TIME_LIMIT,
     show_default=True,

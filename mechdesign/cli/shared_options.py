@@ -1,4 +1,4 @@
-"""The options that several commands have, such as ``--plot`` and ``--time-limit``, and whole numbers in options."""
+"""The options that several commands have, such as ``--plot`` and ``--time-limit``, and numbers in options."""
 
 from __future__ import annotations
 
@@ -16,21 +16,39 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
 class _WholeNumber(click.types.IntParamType):
-    """A whole number in the digits 0 to 9 alone; Python's own reading takes ``1_000`` and other digits too."""
+    """A whole number in the digits 0 to 9; Python's own reading takes ``1_000``, spaces and other digits too."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        if isinstance(value, str) and not re.fullmatch(r"[+-]?[0-9]+", value):
-            self.fail(f"{shorten(value)} is not a valid integer in the digits 0 to 9.", param, ctx)
+        _check_digits(self, value, param, ctx)
         whole: int = super().convert(value, param, ctx)
         return whole
+
+
+class _Number(click.types.FloatParamType):
+    """A number in the digits 0 to 9, or the word ``inf`` or ``nan``, which each option refuses or takes."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        _check_digits(self, value, param, ctx)
+        number: float = super().convert(value, param, ctx)
+        return number
+
+
+def _check_digits(
+    kind: _WholeNumber | _Number, value: object, param: click.Parameter | None, ctx: click.Context | None
+) -> None:
+    if isinstance(value, str) and not re.fullmatch(r"[0-9A-Za-z.+-]+", value):
+        kind.fail(f"{shorten(value)} is not a valid {kind.name} in the digits 0 to 9.", param, ctx)
 
 
 WHOLE = _WholeNumber()
 """The type of options that are whole numbers."""
 
+NUMBER = _Number()
+"""The type of options that are numbers, and become floats."""
+
 time_limit_option = click.option(
     "--time-limit",
-    type=float,
+    type=NUMBER,
     metavar="SECONDS",
     help="Stop the search after this time, as Ctrl-C does, and return the best mechanism so far with its gap.",
 )

@@ -13,6 +13,7 @@ from mechdesign.cli.mechanism_kinds import load_mechanism
 from mechdesign.cli.output import amount, bound_in_words, print_facts
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.record_output import RecordsChecked, RecordsPromised, check_records, checked_facts
+from mechdesign.cli.shared_options import NUMBER
 from mechdesign.cli.streams import print_error
 from mechdesign.cli.windows_sample import Sample, StringsPromised, sample_options
 from mechdesign.data.fields import Number
@@ -99,7 +100,7 @@ class FalseClaimOutput(Output):
 @click.option("--guarantee-only", is_flag=True, help="Do not check the claim of optimality, which may take long.")
 @click.option(
     "--time-limit",
-    type=float,
+    type=NUMBER,
     metavar="SECONDS",
     help="Give up the check of optimality after this time, with exit status 3. The guarantee is proved all the same.",
 )

@@ -16,7 +16,7 @@ from mechdesign.cli.json_output import Labels, Output, Text, Whole, given, print
 from mechdesign.cli.mechanism_kinds import load_mechanism
 from mechdesign.cli.output import print_facts, print_table, say, show_values_option
 from mechdesign.cli.progress import Progress
-from mechdesign.cli.shared_options import WHOLE, engine_options
+from mechdesign.cli.shared_options import NUMBER, WHOLE, engine_options
 from mechdesign.cli.windows_sample import csv_table, reference_shares
 from mechdesign.data.fields import Number
 from mechdesign.data.files import STANDARD, accepted_ending, write_atomically
@@ -68,12 +68,12 @@ class HeavyHittersOutput(Output):
 @click.option("--kept", type=WHOLE, metavar="K", help="How many prefixes of each length are extended. [default: 250]")
 @click.option(
     "--false",
-    type=float,
+    type=NUMBER,
     default=1.0,
     show_default=True,
     help="How many found strings may be such as nobody has, on average at most.",
 )
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="That of all intervals at once.")
+@click.option("--confidence", type=NUMBER, default=0.95, show_default=True, help="That of all intervals at once.")
 @click.option("-o", "--output", metavar="OUT", help="Also write the table: .csv or .json; - is CSV on standard output.")
 @click.option("--id", "ids", metavar="COLUMN", help="Count only the first report about each id in this column.")
 @click.option("--no-header", is_flag=True, help="The CSV file has no line of column names.")

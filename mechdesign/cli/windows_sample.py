@@ -12,6 +12,7 @@ import click
 from click.core import ParameterSource
 
 from mechdesign.cli.json_output import Nearest, Printed, Whole
+from mechdesign.cli.shared_options import NUMBER
 from mechdesign.data.counts import read_counts
 from mechdesign.data.fields import Number
 from mechdesign.data.inputs import readable
@@ -86,7 +87,7 @@ reference_option = click.option(
 )
 drift_option = click.option(
     "--drift",
-    type=float,
+    type=NUMBER,
     metavar="D",
     help="For windows: the length of the vector of changes of shares since the sample, from which collisions follow.",
 )

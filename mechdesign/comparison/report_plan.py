@@ -18,7 +18,7 @@ from typing import Any
 
 from mechdesign.comparison.rivals import Rivals, problem_of, weaker_promise
 from mechdesign.comparison.row import Compared
-from mechdesign.data.checks import MOST_SAMPLES, whole_number
+from mechdesign.data.checks import checked_reports
 from mechdesign.display.frames import labelled_frame
 from mechdesign.display.html import table
 from mechdesign.display.text import aligned
@@ -79,7 +79,7 @@ class Precision:
                 f"{len(names)} of {', '.join(given)} are given; give one, and what belongs to it is computed"
             )
         return Precision(
-            None if reports is None else _checked_reports(reports),
+            None if reports is None else checked_reports(reports),
             _checked_width("the standard error", standard_error),
             _checked_width("half the width of the interval", interval),
             _checked_confidence(confidence),
@@ -94,16 +94,6 @@ class Precision:
     def wanted(self) -> Fraction | None:
         """The standard error that is wanted, or that of the interval that is wanted; None if reports are given."""
         return self.interval / Fraction(self.quantile) if self.interval is not None else self.standard_error
-
-
-def _checked_reports(value: object) -> int:
-    """Return a number of reports, as many as files of counts may hold at most."""
-    count = whole_number(value, "the number of reports", 1)
-    if count > MOST_SAMPLES:
-        raise InputError.not_a_whole_number(
-            f"the number of reports is {shorten(count)}; accepted: a whole number from 1 to 10^15"
-        )
-    return count
 
 
 def _checked_width(name: str, value: object) -> Fraction | None:

@@ -18,6 +18,7 @@ from mechdesign.numerics.outward import Interval
 
 MOST_SAMPLES = 10**15
 """Larger sizes are refused: floats would not hold them exactly."""
+_MOST_ERROR = Fraction(10**100)
 
 
 def check_kind(value: object, kind: type[Any], name: str, wanted: str) -> None:
@@ -61,6 +62,21 @@ def checked_samples(value: object) -> int:
 def checked_categories(value: object) -> int:
     """Return a number of categories: a whole number from 2 to 10^15."""
     return _up_to_most_samples(value, "the number of categories", 2)
+
+
+def checked_reports(value: object) -> int:
+    """Return a number of reports: a whole number from 1 to 10^15, as many as files of counts may hold at most."""
+    return _up_to_most_samples(value, "the number of reports", 1)
+
+
+def checked_standard_error(value: object) -> float:
+    """Return a standard error from 1e-100 to 1e100, whose square is a float too."""
+    error = rational(value, "the standard error")
+    if not 1 / _MOST_ERROR <= error <= _MOST_ERROR:
+        raise InputError.out_of_range(
+            f"the standard error is {shorten(value)}; accepted: a number above 0, from 1e-100 to 1e100"
+        )
+    return float(error)
 
 
 def _up_to_most_samples(value: object, name: str, least: int) -> int:

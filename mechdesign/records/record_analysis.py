@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mechdesign.data.checks import checked_reports, checked_standard_error
 from mechdesign.errors import InputError
 from mechdesign.numerics.arrays import Floats
 from mechdesign.records.combined_design import ErrorOfRecords
@@ -48,15 +49,15 @@ class ViewWorth:
 
     def standard_error(self, reports: int) -> float:
         """Return the root mean square over the shares from so many reports about all views."""
-        return math.sqrt(self.typical / (reports * self.share))
+        return math.sqrt(self.typical / (checked_reports(reports) * self.share))
 
     def largest_standard_error(self, reports: int) -> float:
         """Return that of the share which is known least."""
-        return math.sqrt(float(self.variances.max()) / (reports * self.share))
+        return math.sqrt(float(self.variances.max()) / (checked_reports(reports) * self.share))
 
     def reports_for(self, standard_error: float) -> int | None:
         """Return how many reports about all views give every share this standard error; None if no number does."""
-        needed = float(self.variances.max()) / self.share / standard_error**2
+        needed = float(self.variances.max()) / self.share / checked_standard_error(standard_error) ** 2
         return math.ceil(needed) if math.isfinite(needed) else None
 
 
@@ -145,12 +146,13 @@ class RecordAnalysis:
 
     def respondents(self, standard_error: float, error: float | None = None) -> int | None:
         """Return how many people give all queries a standard error, as root mean square; None if no number does."""
-        needed = (self.error if error is None else error) / (self.queries * standard_error**2)
+        wanted = checked_standard_error(standard_error)
+        needed = (self.error if error is None else error) / (self.queries * wanted**2)
         return math.ceil(needed) if math.isfinite(needed) else None
 
     def standard_error(self, reports: int, error: float | None = None) -> float:
         """Return the standard error of all queries from so many reports, as root mean square."""
-        return math.sqrt((self.error if error is None else error) / (self.queries * reports))
+        return math.sqrt((self.error if error is None else error) / (self.queries * checked_reports(reports)))
 
 
 def analyze_records(mechanism: RecordMechanism, records: Any = None) -> RecordAnalysis:

@@ -13,6 +13,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+from mechdesign.data.checks import checked_standard_error
 from mechdesign.display.frames import labelled_frame
 from mechdesign.display.html import facts, table
 from mechdesign.display.numbers import near, percent, text_above, text_below
@@ -176,18 +177,17 @@ class RecordDesign:
         Parameters
         ----------
         standard_error : float
-            Above 0.
+            From 1e-100 to 1e100.
 
         Raises
         ------
         InputError
             For another one.
         """
-        if not 0 < standard_error < math.inf:
-            raise InputError.out_of_range(f"the standard error is {shorten(standard_error)}; give a number above 0")
+        error = checked_standard_error(standard_error)
         alike = all(view.value == 1 for view in self.views)
         plain = self.error if alike else self._error([1.0] * len(self.views))
-        return math.ceil(plain / (self.queries * standard_error**2))
+        return math.ceil(plain / (self.queries * error**2))
 
     def _words(self) -> list[str]:
         lines = [f"error {near(self.error, 6)}: n times the mean squared error, over all {self.queries} queries"]

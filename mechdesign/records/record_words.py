@@ -71,7 +71,7 @@ class RecordWords:
             words = "the sum over the views: the true law of one of them lies outside with at most this probability"
             if promise.asserts_samples:
                 words += "; a what-if: it rests on samples that are asserted, not shown"
-            facts.append(("delta", f"{printed_up(promise.delta)}: {words}"))
+            facts.append(("delta", f"{text_above(promise.delta, 15)}: {words}"))
         elif without := _without_delta(promise):
             listed = some(without, 3)
             facts.append(
@@ -136,7 +136,7 @@ def _about(part: Any) -> str:
             f"{len(part.mechanism.inputs)} categories, {outputs} possible reports",
             delta_in_words(promise.uncertainty),
         )
-    delta = "" if promise.delta is None else f", delta {printed_up(promise.delta)}: {why}"
+    delta = "" if promise.delta is None else f", delta {text_above(promise.delta, 6)}: {why}"
     return f"{size}, at most {text_above(part.leakage, 6)} nats{delta}"
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mechdesign.data.checks import check_kind, checked_delta, whole_number
+from mechdesign.data.checks import check_kind, checked_delta, checked_reports, checked_standard_error, whole_number
 from mechdesign.errors import InputError, LimitError, shorten
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.numerics.exact import rational
@@ -165,13 +165,12 @@ class WindowDesign:
         LimitError
             If collisions alone are above the standard error, whatever the number of reports.
         """
-        if not 0 < standard_error < math.inf:
-            raise InputError.out_of_range(f"standard_error is {shorten(standard_error)}; accepted: a number above 0")
+        wanted = checked_standard_error(standard_error)
         lost = checked_drift(drift) ** 2 * collision_factor(self.reached)
-        if (left := standard_error**2 - lost / self.seeds) <= 0:
+        if (left := wanted**2 - lost / self.seeds) <= 0:
             raise LimitError.no_method(
-                f"no number of reports brings the standard error to {standard_error:g} with {self.seeds} seeds and a "
-                f"drift of {drift:g}: take more than {math.floor(lost / standard_error**2)} seeds"
+                f"no number of reports brings the standard error to {wanted:g} with {self.seeds} seeds and a "
+                f"drift of {drift:g}: take more than {math.floor(lost / wanted**2)} seeds"
             )
         return math.ceil(self.error_of(string) / left)
 
@@ -190,7 +189,7 @@ class WindowDesign:
         InputError
             For numbers outside these ranges.
         """
-        return seeds_for(self.reached, whole_number(reports, "reports", 1), drift)
+        return seeds_for(self.reached, checked_reports(reports), drift)
 
 
 def design_windows(  # noqa: PLR0913 - what a design of windows has; all but two have defaults

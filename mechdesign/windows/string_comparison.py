@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mechdesign.data.checks import check_kind, whole_number
+from mechdesign.data.checks import check_kind, checked_reports, checked_standard_error
 from mechdesign.windows.bound import error_bound, string_bounds
 from mechdesign.windows.collisions import checked_drift, collision_factor, seeds_for
 from mechdesign.windows.decoder import Decoder
@@ -50,12 +50,12 @@ class StringRival:
 
     def reports_for(self, standard_error: float) -> int | None:
         """Return how many reports bring the standard error to a number; None if no number does."""
-        left = standard_error**2 - self.lost
+        left = checked_standard_error(standard_error) ** 2 - self.lost
         return math.ceil(self.error / left) if left > 0 else None
 
     def standard_error_of(self, reports: int) -> float:
         """Return the standard error that a number of reports leaves."""
-        return math.sqrt(self.error / reports + self.lost)
+        return math.sqrt(self.error / checked_reports(reports) + self.lost)
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class StringComparison:
 
     def seeds_needed(self, reports: int) -> int:
         """Return how many seeds keep what collisions add below a tenth of the variance of a light string."""
-        return seeds_for(self.lift, whole_number(reports, "reports", 1), self.drift)
+        return seeds_for(self.lift, checked_reports(reports), self.drift)
 
     def times(self, rival: StringRival) -> float:
         """Return how many times as many respondents a rival needs as the windows, for a string that samples lack."""

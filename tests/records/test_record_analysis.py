@@ -1,5 +1,7 @@
 """What views are worth and tell those who know something: from records and from the tables of views, the same."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -65,6 +67,18 @@ def test_errors_are_those_of_the_design(records):
     for view in alone.views:
         n = view.reports_for(0.02)
         assert view.largest_standard_error(n) <= 0.02 < view.largest_standard_error(n - 1)
+
+
+@pytest.mark.parametrize("value", [0, -0.01, math.nan, math.inf, 1e-200, 10**400, True, "much"])
+def test_standard_errors_and_numbers_of_reports_that_cannot_be_are_refused(records, value):
+    design = md.design_records(views_of(records), 1, known=True)
+    found = analyze_records(design.mechanism)
+    for told in (design.respondents, found.respondents, found.views[0].reports_for):
+        with pytest.raises(md.InputError, match="the standard error is"):
+            told(value)
+    for told in (found.standard_error, found.views[0].standard_error, found.views[0].largest_standard_error):
+        with pytest.raises(md.InputError, match="the number of reports is"):
+            told(value)
 
 
 def test_the_error_of_a_group_is_that_of_the_tables_of_its_columns(records):
