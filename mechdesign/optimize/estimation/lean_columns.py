@@ -74,7 +74,8 @@ def lean(
             point = solve(held.columns, prior, workload, _PRECISION, held.weights, deadline, unfinished=True)
             best = _used(program, held.columns, point.weights)
             if best.value < held.value:
-                return program.evaluated(*scaled(without_spare_outputs(best.columns * best.weights, prior), prior))
+                few = without_spare_outputs(best.columns * best.weights, prior, deadline)
+                return program.evaluated(*scaled(few, prior))
     kept = program.cut(found, min(max(_KEPT, _KEPT_EACH * N), most_needed(N)), deadline, _STEPS)
     with suppress(SolverError):
         return _used(program, kept.columns, kept.weights)

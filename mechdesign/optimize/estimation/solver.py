@@ -313,7 +313,7 @@ def solve_error(
     else:
         solution, form = solve_listed(pricing, W, limits, tol, deadline, progress)
         words = "interior points over all extreme rays"
-    solution = replace(solution, matrix=without_spare_outputs(solution.matrix, prior))
+    solution = replace(solution, matrix=without_spare_outputs(solution.matrix, prior, options.deadline))
     if outputs is not None:
         solution = LimitedOutputs(problem, W, pricing, exp_epsilon, outputs, within).solve(
             solution, tol, options.deadline, progress

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from mechdesign.numerics.arrays import Floats
+from mechdesign.optimize.deadline import time_is_up
 from mechdesign.optimize.estimation.few_outputs import scaled
 from mechdesign.optimize.estimation.interior_point import basis_of_sum_zero, full_weights
 
@@ -17,6 +18,7 @@ _EPS = float(np.finfo(float).eps)
 _MOST_MOMENTS = 5_050  # N(N+1)/2 above which elimination takes too long: 100 symbols
 _INDEPENDENT = 1e-13  # of the greatest column of moments
 _SECONDS_AN_OPERATION = 2e-10  # of elimination, or less
+_SHORT = 1.0  # seconds that elimination may take past the deadline
 
 
 def most_needed(size: int) -> int:
@@ -49,10 +51,11 @@ def seconds_to_spare(size: int, count: int) -> float:
     return np.inf if moments > _MOST_MOMENTS else _SECONDS_AN_OPERATION * moments**2 * count
 
 
-def without_spare_outputs(matrix: Floats, prior: Floats) -> Floats:
+def without_spare_outputs(matrix: Floats, prior: Floats, deadline: float | None = None) -> Floats:
     """Return a mechanism with the same information about the prior and at most ``N(N+1)/2`` outputs.
 
-    Its columns are columns of the mechanism, scaled. Light ones are the first to leave.
+    Its columns are columns of the mechanism, scaled. Light ones are the first to leave. Where this takes more than a
+    second and the deadline comes before its end, more outputs are left.
 
     Parameters
     ----------
@@ -60,6 +63,8 @@ def without_spare_outputs(matrix: Floats, prior: Floats) -> Floats:
         A mechanism. With more than 100 symbols it stays as it is: elimination would take minutes and gigabytes.
     prior : array, shape (N,)
         P, positive.
+    deadline : float or None
+        When to stop, as a time of `time.monotonic`.
 
     Examples
     --------
@@ -69,9 +74,11 @@ def without_spare_outputs(matrix: Floats, prior: Floats) -> Floats:
     (True, array([1., 1.]))
     """
     columns, weights = scaled(matrix, prior)
-    if weights.size <= most_needed(prior.size) or seconds_to_spare(prior.size, weights.size) == np.inf:
+    seconds = seconds_to_spare(prior.size, weights.size)
+    end = deadline if seconds > _SHORT else None
+    if weights.size <= most_needed(prior.size) or seconds == np.inf or time_is_up(end):
         return matrix
-    weights = weights * _eliminated(_moments(columns, weights) * weights, weights)
+    weights = weights * _eliminated(_moments(columns, weights) * weights, weights, end)
     columns, weights = columns[:, weights > 0], weights[weights > 0]
     result: Floats = columns * full_weights(columns, weights)
     return result
@@ -87,8 +94,8 @@ def _moments(columns: Floats, weights: Floats) -> Floats:
     return np.vstack([X[above] * X[beside], X, np.ones(columns.shape[1])])
 
 
-def _eliminated(moments: Floats, weights: Floats) -> Floats:
-    """Return factors u >= 0, at most as many positive as moments, with ``moments u = moments 1``.
+def _eliminated(moments: Floats, weights: Floats, deadline: float | None) -> Floats:
+    """Return factors u >= 0 with ``moments u = moments 1``; as few as moments are positive, but for a deadline.
 
     Independent columns are chosen, and the others written in terms of them. Each of the others, the lightest first, is
     taken out by moving to the others what it gives; where a chosen column becomes 0 on the way, the two change roles.
@@ -103,7 +110,7 @@ def _eliminated(moments: Floats, weights: Floats) -> Floats:
     falling = np.argsort(-weights[others], kind="stable")  # the last one leaves first
     others, terms = others[falling], terms[:, falling]
     factors = np.ones(rank)
-    while others.size:
+    while others.size and not time_is_up(deadline):
         last, terms = terms[:, -1], terms[:, :-1]
         step, leaving = 1.0, -1
         lowered = np.flatnonzero(last < 0)
@@ -120,5 +127,5 @@ def _eliminated(moments: Floats, weights: Floats) -> Floats:
             factors[leaving], chosen[leaving] = 1 - step, others[-1]
         others = others[:-1]
     result = np.zeros(weights.size)
-    result[chosen] = factors
+    result[chosen], result[others] = factors, 1.0
     return result

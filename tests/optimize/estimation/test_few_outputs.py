@@ -110,6 +110,21 @@ def test_elimination_stops_at_a_number_of_moments(monkeypatch):
     assert without_spare_outputs(matrix, prior) is matrix
 
 
+def test_elimination_that_a_deadline_ends_leaves_more_outputs_and_loses_nothing(monkeypatch):
+    matrix, prior = random_mechanism(np.random.default_rng(5), 6, 60), np.full(6, 1 / 6)
+    past = time.monotonic() - 1
+    assert without_spare_outputs(matrix, prior, past).shape[1] == 21, "this takes much less than a second"
+    monkeypatch.setattr(spare_outputs, "_SHORT", 0.0)
+    assert without_spare_outputs(matrix, prior, past) is matrix
+    asked = iter([False] * 11 + [True] * 9)
+    monkeypatch.setattr(spare_outputs, "time_is_up", lambda _deadline: next(asked))
+    lean = without_spare_outputs(matrix, prior, past)
+    assert 21 < lean.shape[1] <= 60 - 10
+    np.testing.assert_allclose(lean.sum(axis=1), 1, rtol=1e-12)
+    J = information(matrix, prior)
+    np.testing.assert_allclose(information(lean, prior), J, atol=1e-11 * J.max())
+
+
 def no_columns(_point, _wanted):
     return np.empty((3, 0))
 
