@@ -46,7 +46,7 @@ from mechdesign.mechanism.words import second_run
 _FOOTERS = 64  # of Parquet files that one task reads
 _SECONDS = 5.0  # between two updates of the manifest
 _LEFT = 3600.0  # seconds after which a file that nobody writes to is a leftover, whoever else may be at work
-_STAY = "what is published stays, and the same call goes on with the rest"
+_STAY = "what is published stays; mend this in its place, and the same call goes on with the rest"
 
 
 @dataclass(frozen=True)

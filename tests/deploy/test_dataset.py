@@ -89,7 +89,7 @@ def test_a_part_that_is_refused_is_named_with_its_row_and_the_others_go_on(tmp_p
     told_ = str(caught.value)
     assert f"{source}/half=1/part-0005.csv, record 2 is not among the categories" in told_
     assert "secret" not in told_
-    assert "what is published stays, and the same call goes on with the rest" in told_
+    assert "what is published stays; mend this in its place, and the same call goes on with the rest" in told_
     assert "\n" not in told_
     assert len(published(tmp_path / "out")) == 7
     with raises("unknown-label", "'secret'"):
