@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from mechdesign.data.labels import canonical_labels
 from mechdesign.errors import GuaranteeError, InputError
 from mechdesign.mechanism.claims import Optimality, Parts, Provenance
+from mechdesign.mechanism.equality import EqualByFile
 from mechdesign.mechanism.from_floats import Repair
 from mechdesign.mechanism.origin import check_tag, tagged_names
 from mechdesign.mechanism.proof import Guarantee, Integers, Proof, checked_bits, prove
@@ -25,7 +26,7 @@ from mechdesign.numerics.exact import float_up
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Mechanism(Reporting, MechanismViews):
+class Mechanism(Reporting, MechanismViews, EqualByFile):
     """A privacy mechanism as integers over 2^bits, with a guarantee proved when the object is made.
 
     Parameters
@@ -194,16 +195,10 @@ class Mechanism(Reporting, MechanismViews):
         """The columns whose combinations are the categories, where a table publishes several together."""
         return () if self.table is None else self.table.columns
 
-    def __eq__(self, other: object) -> bool:
-        """Whether the other is a mechanism of the same integers, labels, promise and claims: of the same file."""
-        if not isinstance(other, Mechanism):
-            return NotImplemented
+    def _file(self) -> bytes:
         from mechdesign.mechanism.mechanism_files import to_json
 
-        return self is other or (self.fingerprint == other.fingerprint and to_json(self.parts) == to_json(other.parts))
-
-    def __hash__(self) -> int:
-        return hash(self.fingerprint)
+        return to_json(self.parts)
 
     @property
     def inputs(self) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ import numpy as np
 from mechdesign.data.alphabet import Codes
 from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism import Key
+from mechdesign.mechanism.equality import EqualByFile
 from mechdesign.mechanism.keys import GivenKey
 from mechdesign.mechanism.origin import number, text
 from mechdesign.mechanism.sampler import RandomBytes
@@ -43,7 +44,7 @@ _FORMAT = b"mechdesign/records/fingerprint/1"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RecordMechanism(RecordWords):
+class RecordMechanism(RecordWords, EqualByFile):
     """A mechanism that reports one of many views of each record.
 
     Parameters
@@ -342,6 +343,11 @@ class RecordMechanism(RecordWords):
 
         columns = replace(self.alphabet(unknown, missing), show_values=show_values)
         return privatize(self, records, columns, rng, key, ids, names)
+
+    def _file(self) -> bytes:
+        from mechdesign.records.record_mechanism_files import record_json
+
+        return record_json(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the mechanism as JSON, each view with its mechanism as a mechanism file holds it."""

@@ -20,6 +20,7 @@ import numpy as np
 
 from mechdesign.display.numbers import text_above
 from mechdesign.errors import GuaranteeError, InputError, shorten
+from mechdesign.mechanism.equality import EqualByFile
 from mechdesign.mechanism.keys import Key
 from mechdesign.mechanism.origin import number as eight_bytes
 from mechdesign.mechanism.origin import text
@@ -40,7 +41,7 @@ _FORMAT = b"mechdesign/windows/fingerprint/1"
 
 
 @dataclass(frozen=True, eq=False)
-class WindowMechanism(StringReporting):
+class WindowMechanism(StringReporting, EqualByFile):
     """A mechanism that reports which window of a public random circle holds a string.
 
     Attributes
@@ -287,6 +288,11 @@ class WindowMechanism(StringReporting):
             "threshold": self.threshold,
             "leakage": self.leakage,
         }
+
+    def _file(self) -> bytes:
+        from mechdesign.windows.window_files import to_json
+
+        return to_json(self)
 
     def save(self, path: str | os.PathLike[str], *, evidence: bool | Literal["buckets"] = True) -> None:
         """Write the mechanism as JSON, with its evidence or with the digest of it alone.

@@ -1,17 +1,35 @@
 """Files of views of records: round trips, and hostile files that promise more than their views prove."""
 
+import copy
 import json
+import pickle
 import re
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from mechdesign import GuaranteeError, InputError
+from mechdesign import GuaranteeError, InputError, design_records
 from mechdesign.records import RecordMechanism, RecordPart
 from mechdesign.records.number_bins import NumberBins
 from mechdesign.records.record_mechanism_files import from_content, record_json
 from tests.records.made import both, raises, warner
+
+
+def test_mechanisms_of_the_same_file_are_equal(tmp_path):
+    """Those without claims report in the same way, and are other files."""
+    counts = {"smokes": {"yes": 250, "no": 750}, "drinks": {"yes": 400, "no": 600}}
+    mechanism = design_records(counts, 1, known=True).mechanism
+    mechanism.save(tmp_path / "m.json")
+    again = [RecordMechanism.load(tmp_path / "m.json"), copy.deepcopy(mechanism), pickle.loads(pickle.dumps(mechanism))]
+    assert all(one == mechanism for one in again)
+    assert len({mechanism, *again}) == 1
+    mechanism.save_for_reports(tmp_path / "bare.json")
+    bare = RecordMechanism.load(tmp_path / "bare.json")
+    assert bare.fingerprint == mechanism.fingerprint
+    assert bare != mechanism
+    assert mechanism != "m.json"
+    assert mechanism not in mechanism.parts
 
 
 def learnt():

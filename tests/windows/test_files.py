@@ -1,6 +1,9 @@
 """Files of windows: what is written is read again, and what is damaged is refused in one line."""
 
+import copy
 import json
+import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +15,18 @@ from mechdesign.windows.decoder import Decoder
 from tests.windows.worlds import COUNTS, EARLIER, designed, moved_sample
 
 WORLDS = [{}, {"cap": "3"}, {"known": False, "delta": "1e-6", "heavy": EARLIER}, {"known": False, "delta": "1e-6"}]
+
+
+@pytest.mark.parametrize("options", WORLDS)
+def test_mechanisms_of_the_same_file_are_equal(tmp_path, options):
+    found = designed(**options).mechanism
+    found.save(tmp_path / "w.json")
+    again = [WindowMechanism.load(tmp_path / "w.json"), copy.deepcopy(found), pickle.loads(pickle.dumps(found))]
+    assert all(one == found for one in again)
+    assert len({found, *again}) == 1
+    assert found != designed(1.5, **options).mechanism
+    assert found != replace(found, promise=replace(found.promise, epsilon=md.Epsilon.of("1.01")))
+    assert found != "w.json"
 
 
 @pytest.mark.combined
