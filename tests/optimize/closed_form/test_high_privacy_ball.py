@@ -191,6 +191,7 @@ def test_the_bound_of_c_does_not_prove_squared_hellinger():
         (10, Fraction(23, 10), "1.28", "1.3"),
         (100, Fraction(19, 4), "1.06", "1.07"),
         (10**6, Fraction(97), "1.00014", "1.00015"),
+        (10**9, Fraction(956), "1.000001434", "1.000001435"),
     ],
 )
 def test_with_c_itself_squared_hellinger_has_no_margin(many, times, least, below):
@@ -201,6 +202,37 @@ def test_with_c_itself_squared_hellinger_has_no_margin(many, times, least, below
         H = {q: worth_of_mass(q, x, d, squared_hellinger) for q in (p, a, 2 * a)}
         C = (many * H[p] + 2 * H[a]) / arb_of(1 + (many + 2) * x)
         assert arb(least) < (2 * H[a] - H[2 * a]) / (arb_of(x) * C) < arb(below)
+
+
+@given(
+    st.lists(st.integers(1, 300), min_size=2, max_size=4),
+    st.lists(st.integers(1, 300), min_size=1, max_size=6),
+    unit,
+    unit,
+)
+def test_the_categories_beside_a_set_are_worst_at_the_least_mass(within, beside, wide, strong):
+    """Where the bound of C does not prove the set: exactly, with a number of the others that need not be whole."""
+    whole, least = sum(within) + sum(beside), min(*within, *beside)
+    p, q, k = Fraction(least, whole), Fraction(sum(within), whole), len(within)
+    assume(3 * p <= 1)
+    t = p * wide
+    d = (p + t) / (1 - p - t) * strong
+    x = (1 + d) * t
+    with working_precision(256):
+        H = {n: worth_of_mass(Fraction(n, whole), x, d, squared_hellinger) for n in {*within, *beside}}
+        gained = sum((H[n] for n in within), arb(0)) - worth_of_mass(q, x, d, squared_hellinger)
+        light = worth_of_mass(p, x, d, squared_hellinger)
+
+        def left(total, number):
+            C = (sum((H[n] for n in within), arb(0)) + total) / arb_of(1 + (k + number) * x)
+            return arb_of(1 + (k + number) * x) * (gained - (k - 1) * arb_of(x) * C)
+
+        given_others = left(sum((H[n] for n in beside), arb(0)), Fraction(len(beside)))
+        number = (1 - q) / p
+        at_least_mass = left(light * arb_of(number), number)
+        proved = gained - (k - 1) * arb_of(x / (p + x)) * light
+        assert proved >= 0 or not at_least_mass > given_others + arb("1e-60")
+        assert proved >= 0 or at_least_mass > 0
 
 
 AT_THE_BORDER = [
