@@ -13,6 +13,7 @@ from mechdesign.cli.plan_reports import ReportOptions
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.windows_sample import reference_shares, refuse_others
 from mechdesign.comparison.report_plan import Precision
+from mechdesign.data.checks import MOST_SAMPLES
 from mechdesign.data.fields import Number
 from mechdesign.display.numbers import near
 from mechdesign.errors import LimitError
@@ -104,7 +105,7 @@ def plan_strings(options: ReportOptions, asked: Precision, *, as_json: bool) -> 
     numbers = [None if wanted is None else row.reports_for(wanted) for row in found.rivals]
     errors = [None if count is None else row.standard_error_of(count) for row in found.rivals]
     reports = count if count is not None else numbers[0]
-    needed = found.seeds_needed(reports) if drift and reports else None
+    needed = found.seeds_needed(reports) if drift and reports and reports <= MOST_SAMPLES else None
     if wanted is not None and numbers[0] is None:
         raise LimitError.no_reports_enough(
             f"with {found.seeds:,} seeds and a drift of {drift:g} collisions alone are above a standard error of "

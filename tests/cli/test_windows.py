@@ -345,6 +345,9 @@ def test_reports_of_strings_are_planned(command):
     status, out, _ = command(*plan, "10000", "--drift", "0.02", "--reference", "counts.csv")
     assert status == 0
     assert "keep collisions below a tenth" in out
+    status, out, _ = command(*plan, "--standard-error", "1e-9", "--drift", "1e-12")
+    assert status == 0
+    assert "keep collisions" not in out, "more reports than there are people: seeds are not planned for them"
     status, _, err = command(*plan, "--interval", "0.001", "--drift", "1")
     assert status == 3
     assert "take more seeds" in err
