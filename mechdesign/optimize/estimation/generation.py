@@ -159,9 +159,10 @@ def _weighted(
     values, stopped, best, began = [point.value], None, (point, held), time.monotonic()
     try:
         while True:
+            took = time.monotonic() - began
             goal = _better_bounded(goal, values, held[:, point.weights > 0])
             progress(_line(values, held.shape[1], goal, deadline))
-            took, began = time.monotonic() - began, time.monotonic()
+            began = time.monotonic()
             stopped = _why_stop(values, goal, sooner(deadline, took))
             if stopped is not None:
                 break

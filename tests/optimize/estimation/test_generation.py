@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.linalg
+from clocks import Clock
 from threadpoolctl import threadpool_limits
 
 import mechdesign as md
@@ -222,6 +223,23 @@ def test_reports_say_how_long_a_certified_mechanism_is_improved():
     goal = Goal(1.0, closed=0.99)
     generate(ball, math.e, np.eye(16), np.random.default_rng(0), goal=goal, deadline=deadline, progress=lines.append)
     assert re.match(r"improving for at most 9\d\d s more, Ctrl-C keeps it: certified within ", lines[0])
+
+
+def test_the_time_of_a_bound_does_not_count_as_that_of_a_round(monkeypatch):
+    """A search of 42 countries under LDP took its second round for too long to be followed by a third."""
+    clock = Clock(1e-6)
+
+    def bounded(_columns, _error):
+        clock.now += 100
+        return 1.0
+
+    monkeypatch.setattr(time, "monotonic", clock)
+    goal, deadline = Goal(bounded=bounded), clock() + 150
+    found = generate(
+        ball_of("education", "ldp"), math.e, np.eye(16), np.random.default_rng(0), goal=goal, deadline=deadline
+    )
+    assert clock() > deadline - 50
+    assert found.stopped == "stalled"
 
 
 def test_with_a_cap_gradients_at_random_points_lead_to_better_columns(monkeypatch):
