@@ -37,7 +37,7 @@ def group_facts(solved: Design, both: GroupDesigns | None) -> list[tuple[str, st
         how = f"for one l1 ball of radius {float(union.cover.radius):.6g} that holds the sets of all groups"
     if both is not None:
         ways = "; ".join(_way(both, name) for name in ("union", "cover"))
-        how += f". Both sets that promise to every group were tried, and the better design is kept. {ways}"
+        how += f". Both sets that promise to every group were tried; a certified design is kept before others. {ways}"
     widest = max(union.sets, key=lambda known: 0 if known.l1_ball is None else known.l1_ball.radius)
     facts = [("designed", how)]
     ball, name = widest.l1_ball, union.names[union.sets.index(widest)]

@@ -56,8 +56,8 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "--cover/--no-cover",
         default=None,
         help="With --by: design for one l1 ball around the sets of all groups, or for the union itself, of which the "
-        "best mechanism found may not be certified. [default: `design` tries both and keeps the better one; other "
-        "commands take the union where a method is exact for it]",
+        "best mechanism found may not be certified. [default: `design` tries both and keeps a certified one "
+        "before others, then the better one; other commands take the union where a method is exact for it]",
     ),
     click.option(
         "--secret",
