@@ -78,8 +78,13 @@ def test_reports_needed_bring_the_standard_error():
         for _ in range(100)
     ]
     assert np.std(off) == pytest.approx(0.01, rel=0.25)
-    for standard_error in (0, -1, math.inf, math.nan):
-        with raises("out-of-range"):
+    for standard_error, code in (
+        (0, "out-of-range"),
+        (-1, "out-of-range"),
+        (math.inf, "not-a-number"),
+        (math.nan, "not-a-number"),
+    ):
+        with raises(code):
             found.reports_needed("w1", standard_error)
 
 
