@@ -210,8 +210,11 @@ def test_with_c_itself_squared_hellinger_has_no_margin(many, times, least, below
     unit,
     unit,
 )
+@example([6, 6], [1], Fraction(1), Fraction(1))
+@example([20, 20], [2, 3], Fraction(1), Fraction(1))
+@example([60, 60], [10, 11], Fraction(1), Fraction(1))
 def test_the_categories_beside_a_set_are_worst_at_the_least_mass(within, beside, wide, strong):
-    """Where the bound of C does not prove the set: exactly, with a number of the others that need not be whole."""
+    """Where the bound of C does not prove the set, as in the examples; the number of the others need not be whole."""
     whole, least = sum(within) + sum(beside), min(*within, *beside)
     p, q, k = Fraction(least, whole), Fraction(sum(within), whole), len(within)
     assume(3 * p <= 1)
